@@ -190,10 +190,7 @@ def _with_futures(
         if mistakes:
             raise InputError(mistakes)
         return inputs
-    if figure is not None and figure.suffix not in (".png", ".svg"):
-        raise InputError("is not a kind of figure", "a name that ends in .png or .svg", column="--figure")
-    if ensemble is not None and members is not None:
-        raise InputError("is given together with --ensemble", "the members of the forecast", column="--members")
+    require_outlook(members, ensemble, figure)
     rule: Any = inputs.rule
     if ensemble is not None:
         from reservoir.io.records.reader import read_inflow_forecast
@@ -206,6 +203,30 @@ def _with_futures(
             raise InputError(problem, expected, "give fewer of them", file=str(ensemble))
         return replace(inputs, rule=ReplanOnForecast.of(rule, flow_m3s))
     return inputs if members is None else replace(inputs, rule=rule.changed(members=members))
+
+
+def require_outlook(members: int | None, ensemble: Path | None, figure: Path | None) -> None:
+    """Refuse a figure of an unknown kind, and futures that are told twice."""
+    if figure is not None and figure.suffix not in (".png", ".svg"):
+        raise InputError("is not a kind of figure", "a name that ends in .png or .svg", column="--figure")
+    if ensemble is not None and members is not None:
+        raise InputError("is given together with --ensemble", "the members of the forecast", column="--members")
+
+
+def draw_outlook(
+    figure: Path, outlooks: Sequence[tuple[Outlook, Reservoir]], units: UnitSystem, caveats: tuple[str, ...]
+) -> None:
+    """Draw the outlook of each reservoir into a file."""
+    from reservoir.cli.screen import drawn
+    from reservoir.report.figures.storages import outlook_figure
+
+    names = [plant.name for _, plant in outlooks]
+    content = drawn(figure, lambda: outlook_figure(outlooks, units, caveats), *names, *caveats)
+    try:
+        if content is not None:
+            figure.write_bytes(content)
+    except OSError as error:
+        raise OutputError(f"cannot be written: {error.strerror or error}", file=str(figure)) from error
 
 
 def _outlook_as_json(ahead: Outlook, units: UnitSystem) -> dict[str, Any]:
@@ -325,7 +346,7 @@ _OPTIONS = (
     click.option("--replan", is_flag=True,
         help="Decide by many futures: with the rule of the family replan beside this one."),
     click.option("--members", type=click.IntRange(1, 10_000),
-        help="Futures of a replan rule.  [default: those of the rule]"),
+        help="Futures of a replan rule or of a system.  [default: those of the rule; of a system 100]"),
     click.option("--ensemble", type=options.FilePath(),
         help="Forecast of the inflow with members, from the month on: CSV or a workbook (date, member, inflow), or "
         "NetCDF. A replan rule decides with it instead of --inflow."),
@@ -333,7 +354,7 @@ _OPTIONS = (
     click.option("--months-ahead", type=click.IntRange(1, 60),
         help="Months of the outlook of a replan rule or of a system.  [default: 12]"),
     click.option("--figure", type=options.FilePath(),
-        help="Draw the outlook of a replan rule into this .png or .svg file."),
+        help="Draw the outlook of a replan rule or of a system into this .png or .svg file."),
     options.units_of_plan, options.json, options.debug,
 )
 # fmt: on
@@ -383,11 +404,11 @@ def command(
 
     system_file = system_file_of(rule_file, reservoir_file)
     if system_file is not None:
-        given = {"--flood-index": flood_index, "--replan": replan or None, "--members": members, "--figure": figure}
-        options.require_of_one(given)
+        options.require_of_one({"--flood-index": flood_index, "--replan": replan or None})
         asked: dict[str, Any] = {"storages": storages, "inflows": inflows, "inflows_before": inflows_before}
         asked |= {"levels": levels, "released": released, "state": state, "ensemble": ensemble, "reading": reading}
-        how: dict[str, Any] = {"months": months_ahead or USUAL_MONTHS, "unit_system": unit_system, "as_json": as_json}
+        how: dict[str, Any] = {"months": months_ahead or USUAL_MONTHS, "members": members, "figure": figure}
+        how |= {"unit_system": unit_system, "as_json": as_json}
         operate_system(rule_file, system_file, month, asked, **how)
         return
     options.require_of_several({"--state": state, "--released": released or None})
@@ -463,15 +484,7 @@ def command(
         notes = (*caveats, *filter(None, [said_units(units, unit_system)]))
         _show(inputs, situation, advice, rows, notes, assumed, units)
     if figure is not None and ahead is not None:
-        from reservoir.cli.screen import drawn
-        from reservoir.report.figures.storages import outlook_figure
-
-        content = drawn(figure, lambda: outlook_figure(ahead, plant, units, caveats), plant.name, *caveats)
-        try:
-            if content is not None:
-                figure.write_bytes(content)
-        except OSError as error:
-            raise OutputError(f"cannot be written: {error.strerror or error}", file=str(figure)) from error
+        draw_outlook(figure, [(ahead, plant)], units, caveats)
 
 
 def _situation(

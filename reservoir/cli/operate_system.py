@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reservoir.cli import options
-from reservoir.cli.operate import Named, plan_folder_of, said_units, units_of
+from reservoir.cli.operate import Named, draw_outlook, plan_folder_of, require_outlook, said_units, units_of
 from reservoir.errors import InputError
 from reservoir.text.quantities import quantity
 
@@ -104,13 +104,16 @@ def operate_system(
     known: Mapping[str, Any],
     *,
     months: int,
+    members: int | None,
+    figure: Path | None,
     unit_system: str | None,
     as_json: bool,
 ) -> None:
     """Recommend the releases of a month; arguments are options of the command, `known` those that say the situation."""
     from reservoir.io.plan_folder.files import read_caveats
-    from reservoir.rules.system_advice import advise_system, futures_of, outlook_of_system
+    from reservoir.rules.system_advice import FUTURES, advise_system, futures_of, outlook_of_system
 
+    require_outlook(members, known["ensemble"], figure)
     inputs = read_system_rule_inputs(rule_file, system_file)
     units, system = inputs.units(unit_system), inputs.system
     caveats = tuple(dict.fromkeys(filter(None, (system.caveat, *(each.caveat for each in system.reservoirs)))))
@@ -122,9 +125,11 @@ def operate_system(
         situation, assumed = _situation(inputs, month, known, forecast, units)
     values = inputs.values(rule_file)
     advice = advise_system(inputs.rule, system, situation, values)
-    futures, outlook = futures_of(inputs.rule, situation, months, forecast), None
-    if futures is not None:
-        outlook = outlook_of_system(inputs.rule, system, situation, advice, futures)
+    futures = futures_of(None if values is None else values.inflow, situation, months, forecast, members or FUTURES)
+    if futures is None and (members or figure):
+        problem, mend = "needs futures, and this rule knows none", "fit separable beside it, or give --ensemble"
+        raise InputError(problem, "", mend, column="--members" if members else "--figure")
+    outlook = None if futures is None else outlook_of_system(inputs.rule, system, situation, advice, futures)
     if as_json:
         from reservoir.cli.screen import show_json
 
@@ -132,6 +137,8 @@ def operate_system(
     else:
         notes = (*caveats, *filter(None, [said_units(units, unit_system)]))
         _show(inputs, month, advice, outlook, units, notes, assumed)
+    if figure is not None and outlook is not None:
+        draw_outlook(figure, list(zip(outlook.values(), system.reservoirs, strict=True)), units, caveats)
 
 
 def _forecast(inputs: SystemRuleInputs, month: int, known: Mapping[str, Any]) -> FloatArray | None:
@@ -216,7 +223,8 @@ def _situation(
             raise InputError(problem, f"mean flows in {units.amount(0.0, 'm3s')[1]}", mend, column="--inflow")
         local = others(typed["inflows"], "inflow", expected, "the mean of the fitted years")[:, np.newaxis]
         probability = np.ones(1)
-    return SystemSituation(step, storages, local, probability, before, released), assumed
+    given = np.array([name in typed["inflows"] for name in system.names])
+    return SystemSituation(step, storages, local, probability, before, released, given), assumed
 
 
 #: Options of numbers that are typed for each reservoir, and their unit.

@@ -13,14 +13,13 @@ three or four years, and what followed it, is chance for the most part.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.rules.base.fields import (
@@ -37,7 +36,7 @@ from reservoir.rules.base.fields import (
     require,
 )
 from reservoir.rules.base.training import FloatArray, Training, made_once
-from reservoir.rules.standardised_months import ALL_VALUES, StandardisedMonths
+from reservoir.rules.standardised_months import ALL_VALUES, StandardisedMonths, ndtr, ndtri
 
 #: Below every uniform number, so that its normal quantile is finite.
 _LEAST_UNIFORM = 2.0**-54
@@ -50,11 +49,21 @@ def uniform_numbers(seed: int, first: int, stop: int, years: int, steps: int, st
     itself; more years continue its numbers. Streams of one seed are independent.
     """
     numbers = np.empty((stop - first, years, steps))
-    for place, member in enumerate(range(first, stop)):
-        counter = np.array([0, 0, 0, member], np.uint64)
-        generator = np.random.Generator(np.random.Philox(key=np.array([seed, stream], np.uint64), counter=counter))
-        generator.random(out=numbers[place])
+    for of_member, generator in zip(numbers, _generators(seed, first, stop, stream), strict=True):
+        generator.random(out=of_member)
     return np.maximum(numbers, _LEAST_UNIFORM, out=numbers)
+
+
+def normal_numbers(seed: int, members: int, months: int, sites: int, stream: int = 0) -> FloatArray:
+    """Normal numbers of members of sites, shape (members, months, sites), as `uniform_numbers` are made."""
+    made = [each.standard_normal((months, sites)) for each in _generators(seed, 0, members, stream)]
+    return np.stack(made)
+
+
+def _generators(seed: int, first: int, stop: int, stream: int) -> Iterator[np.random.Generator]:
+    for member in range(first, stop):
+        counter = np.array([0, 0, 0, member], np.uint64)
+        yield np.random.Generator(np.random.Philox(key=np.array([seed, stream], np.uint64), counter=counter))
 
 
 #: Years that the recursion runs before the first year of flows, to forget that it began at the mean.
@@ -210,8 +219,8 @@ class InflowModel(Block):
 
     @cached_property
     def _past(self) -> tuple[FloatArray, FloatArray]:
-        """Mean, and factor of the covariance, of the twelve months that end with each step, the latest first."""
-        return _at_rest_moments(np.array(self.coefficients, float), np.array(self.noise, float))
+        """Mean and covariance of the twelve months that end with each step, the latest first."""
+        return at_rest_moments(np.array([self.coefficients], float), np.array(self.noise)[:, None, None] ** 2)
 
     def value(self, step: int, flow_m3s: FloatArray) -> FloatArray:
         """Standardised value of flows of a step."""
@@ -237,19 +246,8 @@ class InflowModel(Block):
         -------
         ndarray, shape (situations, members, months)
         """
-        steps = len(self.noise)
-        normal = ndtri(uniform)
-        past = self._drawn_past(step, known_m3s, normal[..., :steps])
-        coefficients, noise = np.array(self.coefficients, float), np.array(self.noise, float)
-        made = []
-        for at in range(normal.shape[-1] - steps):
-            of_step = coefficients[(step + at) % steps]
-            value = past[0] * of_step[0] + past[1] * of_step[1] + np.mean(past, axis=0) * of_step[2] + of_step[3]
-            value = value + noise[(step + at) % steps] * normal[..., steps + at]
-            made.append(value)
-            past = [value, *past[:-1]]
-        months, values = self.months.at(np.arange(step, step + len(made)) % steps), np.stack(made, axis=-1)
-        return np.maximum(months.flows(np.clip(values, -_most(months), _most(months))), 0.0)
+        known, alone = known_m3s[:, :, np.newaxis], np.ones((len(self.noise), 1, 1))
+        return futures_of_sites([self], alone, self._past, step, known, ndtri(uniform)[..., np.newaxis])[..., 0]
 
     def years(self, first_m3s: float, uniform: FloatArray) -> FloatArray:
         """Flows of consecutive years behind a month, shape (years, steps); of a year more of uniform numbers."""
@@ -257,49 +255,118 @@ class InflowModel(Block):
         made = self.futures(0, np.array([[first_m3s]]), members)[0, 0]
         return np.asarray(made.reshape(-1, uniform.shape[1]))
 
-    def _drawn_past(self, step: int, known_m3s: FloatArray, normal: FloatArray) -> list[FloatArray]:
-        """Standardised values of the year before a step, the latest first, each of shape (situations, members)."""
-        steps = len(self.noise)
-        means, covariances = self._past
-        mean, covariance = means[(step - 1) % steps], covariances[(step - 1) % steps]
-        seen = known_m3s.shape[1]
-        values = np.array([self.value(step - 1 - back, flows) for back, flows in enumerate(known_m3s.T)])
-        values = values.reshape(known_m3s.shape[::-1]).T
-        gain = covariance[:, :seen] @ np.linalg.pinv(covariance[:seen, :seen], hermitian=True)
-        left = covariance - gain @ covariance[:seen]
-        size, vectors = np.linalg.eigh((left + left.T) / 2)
-        deviation = normal @ (vectors * np.sqrt(np.maximum(size, 0.0))).T
-        known = self._drawn_where_dry(step, known_m3s, values, normal)
-        expected = mean + (known.reshape(known.shape[0] * known.shape[1], seen) - mean[:seen]) @ gain.T
-        drawn = expected.reshape(*known.shape[:2], steps) + deviation
-        drawn[:, :, :seen] = known
-        return list(np.moveaxis(drawn, -1, 0))
 
-    def _drawn_where_dry(self, step: int, known_m3s: FloatArray, values: FloatArray, normal: FloatArray) -> FloatArray:
-        """Values of the known months, shape (situations, 1 or members, known): of a dry one, any that are no flow.
+def futures_of_sites(
+    models: Sequence[InflowModel],
+    factor: FloatArray,
+    past: tuple[FloatArray, FloatArray],
+    step: int,
+    known_m3s: FloatArray,
+    normal: FloatArray,
+) -> FloatArray:
+    """Flows (m3/s) of sites from a step on, given those of the months before it.
 
-        They are drawn from the earliest on, each given those before it; the numbers are the first of `normal`, which
-        belong to what is known and are not used otherwise.
-        """
-        steps, seen = len(self.noise), values.shape[1]
-        places = np.arange(step - 1, step - 1 - seen, -1) % steps
-        months = self.months.at(places)
-        dry = months.dry(known_m3s) & months.varies
-        known = values[:, None, :]
-        if not dry.any():
-            return known
-        known = np.repeat(known, normal.shape[-2], axis=1)
-        mean, covariance = (each[(step - 1) % steps] for each in self._past)
-        for back in np.flatnonzero(dry.any(axis=0))[::-1]:
-            older = slice(back + 1, seen)
-            gain = covariance[back, older] @ np.linalg.pinv(covariance[older, older], hermitian=True)
-            expected = mean[back] + (known[..., older] - mean[older]) @ gain
-            spread = np.sqrt(max(covariance[back, back] - gain @ covariance[older, back], 1e-6))
-            share = ndtr((months.dry_below[back] - expected) / spread)
-            drawn = expected + spread * ndtri(share * ndtr(normal[..., back]))
-            drawn = np.clip(drawn, -_MOST_DEVIATIONS, months.dry_below[back])
-            known[..., back] = np.where(dry[:, back, None], drawn, known[..., back])
+    Parameters
+    ----------
+    models : sequence of InflowModel
+        Of each site.
+    factor : ndarray, shape (steps, sites, sites)
+        Lower Cholesky factor of the correlation of what the regressions of the sites leave, by step.
+    past : tuple of two ndarrays
+        From `at_rest_moments`.
+    step : int
+        First step of the futures in the water year.
+    known_m3s : ndarray, shape (situations, known, sites)
+        Flows of the months before, the latest first; none where nothing is known.
+    normal : ndarray, shape (members, 12 + months, sites) or (situations, members, 12 + months, sites)
+        Normal numbers: for what is not known of the past year, and for the months to come.
+
+    Returns
+    -------
+    ndarray, shape (situations, members, months, sites)
+    """
+    steps, sites = factor.shape[:2]
+    drawn = _drawn_past(models, past, step, known_m3s, normal[..., :steps, :].reshape(*normal.shape[:-2], -1))
+    pasts: list[Any] = [list(np.moveaxis(drawn[..., site::sites], -1, 0)) for site in range(sites)]
+    made: list[list[Any]] = [[] for _ in models]
+    for at in range(normal.shape[-2] - steps):
+        of_step, numbers = (step + at) % steps, normal[..., steps + at, :]
+        for site, model in enumerate(models):
+            before, second, last_year, constant = model.coefficients[of_step]
+            values = pasts[site]
+            value = values[0] * before + values[1] * second + np.mean(values, axis=0) * last_year + constant
+            # A product of matrices may round differently for more members.
+            correlated = sum(factor[of_step, site, other] * numbers[..., other] for other in range(site + 1))
+            value = value + model.noise[of_step] * correlated
+            made[site].append(value)
+            pasts[site] = [value, *values[:-1]]
+    flows = []
+    for model, of_site in zip(models, made, strict=True):
+        months, values = model.months.at(np.arange(step, step + len(of_site)) % steps), np.stack(of_site, axis=-1)
+        flows.append(np.maximum(months.flows(np.clip(values, -_most(months), _most(months))), 0.0))
+    return np.stack(flows, axis=-1)
+
+
+def _drawn_past(
+    models: Sequence[InflowModel],
+    past: tuple[FloatArray, FloatArray],
+    step: int,
+    known_m3s: FloatArray,
+    normal: FloatArray,
+) -> FloatArray:
+    """Standardised values of the year before a step, the latest first, shape (situations, members, months x sites)."""
+    steps, seen = len(past[0]), known_m3s.shape[1] * len(models)
+    mean, covariance = (each[(step - 1) % steps] for each in past)
+    values = np.array(
+        [
+            [model.value(step - 1 - back, flows) for model, flows in zip(models, of_sites, strict=True)]
+            for back, of_sites in enumerate(known_m3s.transpose(1, 2, 0))
+        ]
+    )
+    values = values.reshape(seen, len(known_m3s)).T
+    gain = covariance[:, :seen] @ np.linalg.pinv(covariance[:seen, :seen], hermitian=True)
+    left = covariance - gain @ covariance[:seen]
+    size, vectors = np.linalg.eigh((left + left.T) / 2)
+    deviation = normal @ (vectors * np.sqrt(np.maximum(size, 0.0))).T
+    known = _drawn_where_dry(models, past, step, known_m3s, values, normal)
+    expected = mean + (known.reshape(known.shape[0] * known.shape[1], seen) - mean[:seen]) @ gain.T
+    drawn = expected.reshape(*known.shape[:2], len(mean)) + deviation
+    drawn[:, :, :seen] = known
+    return np.asarray(drawn)
+
+
+def _drawn_where_dry(
+    models: Sequence[InflowModel],
+    past: tuple[FloatArray, FloatArray],
+    step: int,
+    known_m3s: FloatArray,
+    values: FloatArray,
+    normal: FloatArray,
+) -> FloatArray:
+    """Values of the known months, shape (situations, 1 or members, known x sites): of a dry one, any that are no flow.
+
+    They are drawn from the earliest on, each given those before it; the numbers are the first of `normal`, which
+    belong to what is known and are not used otherwise.
+    """
+    steps, sites, seen = len(past[0]), len(models), values.shape[1]
+    places = np.arange(step - 1, step - 1 - known_m3s.shape[1], -1) % steps
+    of_sites = [model.months.at(places) for model in models]
+    dry = [months.dry(known_m3s[:, :, site]) & months.varies for site, months in enumerate(of_sites)]
+    is_dry, known = np.stack(dry, axis=-1).reshape(len(values), -1), values[:, None, :]
+    if not is_dry.any():
         return known
+    known = np.repeat(known, normal.shape[-2], axis=1)
+    mean, covariance = (each[(step - 1) % steps] for each in past)
+    for at in np.flatnonzero(is_dry.any(axis=0))[::-1]:
+        older, dry_below = slice(at + 1, seen), of_sites[at % sites].dry_below[at // sites]
+        gain = covariance[at, older] @ np.linalg.pinv(covariance[older, older], hermitian=True)
+        expected = mean[at] + (known[..., older] - mean[older]) @ gain
+        spread = np.sqrt(max(covariance[at, at] - gain @ covariance[older, at], 1e-6))
+        share = ndtr((dry_below - expected) / spread)
+        drawn = expected + spread * ndtri(share * ndtr(normal[..., at]))
+        drawn = np.clip(drawn, -_MOST_DEVIATIONS, dry_below)
+        known[..., at] = np.where(is_dry[:, at, None], drawn, known[..., at])
+    return known
 
 
 def _most(months: StandardisedMonths) -> FloatArray:
@@ -314,7 +381,8 @@ def _noise_at_rest(coefficients: FloatArray, variance: FloatArray) -> FloatArray
     """
     from scipy.optimize import nnls  # half a second, of which only fitting has need
 
-    of_noise = [_at_rest_moments(coefficients, alone)[1][:, 0, 0] for alone in np.eye(len(coefficients))]
+    alone = np.eye(len(coefficients))[:, :, np.newaxis, np.newaxis]
+    of_noise = [at_rest_moments(coefficients[np.newaxis], each)[1][:, 0, 0] for each in alone]
     return np.asarray(np.sqrt(nnls(np.array(of_noise).T, variance)[0]))
 
 
@@ -361,23 +429,38 @@ def _remembered(coefficients: FloatArray) -> float:
     return float(np.abs(np.linalg.eigvals(year)).max())
 
 
-def _at_rest_moments(coefficients: FloatArray, noise: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Mean and covariance of the year that ends with each step, shape (steps, 12) and (steps, 12, 12)."""
-    steps = len(noise)
-    matrices = [_transition(each) for each in coefficients]
-    mean, covariance = np.zeros(steps), np.zeros((steps, steps))
+def at_rest_moments(coefficients: FloatArray, noise: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean and covariance of the year that ends with each step, of sites that follow themselves, their noise together.
+
+    Parameters
+    ----------
+    coefficients : ndarray, shape (sites, steps, predictors)
+    noise : ndarray, shape (steps, sites, sites)
+        Covariance.
+
+    Returns
+    -------
+    means, covariances : ndarray, shape (steps, 12 x sites) and (steps, 12 x sites, 12 x sites)
+        The latest month first, and in each the sites.
+    """
+    sites, steps = coefficients.shape[:2]
+    matrices = [np.array([_transition(each) for each in of_step]) for of_step in coefficients.swapaxes(0, 1)]
+    mean, covariance = np.zeros((sites, steps)), np.zeros((sites, sites, steps, steps))
     for _ in range(_YEARS_TO_REST):
         begun = covariance
         means, covariances = [], []
-        for matrix, of_step, deviation in zip(matrices, coefficients, noise, strict=True):
-            mean, covariance = matrix @ mean, matrix @ covariance @ matrix.T
-            mean[0] += of_step[3]
-            covariance[0, 0] += deviation**2
+        for matrix, constant, of_noise in zip(matrices, coefficients[:, :, 3].T, noise, strict=True):
+            mean = (matrix @ mean[:, :, np.newaxis])[:, :, 0]
+            covariance = matrix[:, np.newaxis] @ covariance @ matrix.swapaxes(1, 2)
+            mean[:, 0] += constant
+            covariance[:, :, 0, 0] += of_noise
             means.append(mean.copy())
             covariances.append(covariance.copy())
         if np.abs(covariance - begun).max() < 1e-9:
             break
-    return np.array(means), np.array(covariances)
+    size = sites * steps
+    of_months = np.array(covariances).transpose(0, 3, 1, 4, 2)
+    return np.array(means).swapaxes(1, 2).reshape(steps, size), of_months.reshape(steps, size, size)
 
 
 #: Parts of the months that lie below the edges of classes: narrow ones for droughts and floods, which decide most.

@@ -7,7 +7,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
 from reservoir.rules.base.training import FloatArray
 
@@ -34,6 +33,20 @@ _MOST_ERRORS, _MOST_TIMES, _MOST_MORE = 1.0, 4.0, 3.0
 _QUANTILES = 4000
 #: Rounds in which the values of dry months settle.
 _ROUNDS = 25
+
+
+def ndtr(values: FloatArray | float) -> FloatArray:
+    """Probability of less, of normal values."""
+    from scipy.special import ndtr as probability  # a quarter of a second: rivers that never fall dry need none
+
+    return np.asarray(probability(values))
+
+
+def ndtri(probability: FloatArray | float) -> FloatArray:
+    """The normal value of a probability of less."""
+    from scipy.special import ndtri as quantile
+
+    return np.asarray(quantile(probability))
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +125,8 @@ class StandardisedMonths:
 
     def dry(self, flow_m3s: FloatArray) -> NDArray[np.bool_]:
         """Where a month that falls dry has no more than a trace of its mean flow, shape (..., steps)."""
+        if not self.falls_dry.any():
+            return np.zeros(np.broadcast_shapes(flow_m3s.shape, self.falls_dry.shape), bool)
         return np.asarray(self.falls_dry & (flow_m3s <= TRACE * self.scale_m3s * ndtr(-self.dry_below)))
 
     def values(self, flow_m3s: FloatArray) -> FloatArray:

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reservoir.errors import InputError
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
@@ -24,6 +25,8 @@ from reservoir.rules.base.physics import month_end
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import FloatArray, require_no_ramps
 from reservoir.rules.families.separable import Separable, SystemRule, arriving_late, at_once, brings, carried_worth
+from reservoir.rules.inflow_model import normal_numbers
+from reservoir.rules.joint_inflow import JointInflowModel
 
 #: Futures that a decision is followed into where no forecast says them, and the seed that draws them.
 FUTURES, SEED = 100, 1
@@ -45,6 +48,8 @@ class SystemSituation:
         Local inflow of the month before.
     released_m3s : ndarray, shape (reservoirs,)
         Released in the months before, which is under way.
+    is_given : ndarray of bool, shape (reservoirs,)
+        Whose inflow of the month is not what may come, but told.
     """
 
     step: int
@@ -53,6 +58,7 @@ class SystemSituation:
     probability: FloatArray
     before_m3s: FloatArray
     released_m3s: FloatArray
+    is_given: NDArray[np.bool_]
 
     @property
     def expected_m3s(self) -> FloatArray:
@@ -274,26 +280,31 @@ def _worth(
 
 
 def futures_of(
-    rule: SystemRule, situation: SystemSituation, months: int, forecast_m3s: FloatArray | None = None
+    inflow: JointInflowModel | None,
+    situation: SystemSituation,
+    months: int,
+    forecast_m3s: FloatArray | None = None,
+    members: int = FUTURES,
 ) -> FloatArray | None:
     """Local inflow of months to come, shape (futures, months, reservoirs); None where nothing is known of it.
 
-    Those of a forecast, shape (members, months, reservoirs); behind it, and without one, they are drawn from the
-    classes of a rule that has them. Without classes they end with the forecast.
+    Those of a forecast, shape (members, months, reservoirs), or of the first month what is given. All else is drawn
+    from an inflow model, given the months before; without one, futures end with the forecast. Of more members or months
+    the first ones are the same.
     """
-    if not isinstance(rule, Separable):
+    if inflow is None:
         return None if forecast_m3s is None else forecast_m3s[:, :months]
-    random = np.random.default_rng(SEED)
+    step, before, sites = situation.step, situation.before_m3s[np.newaxis, np.newaxis], len(inflow.sites)
     if forecast_m3s is None:
-        drawn = np.searchsorted(np.cumsum(situation.probability)[:-1], random.random(FUTURES))
-        first = situation.local_m3s[:, drawn].T[:, np.newaxis]
+        normal = normal_numbers(SEED, members, MONTHS_PER_YEAR + 1, sites, step)
+        first = np.where(situation.is_given, situation.expected_m3s, inflow.futures(step, before, normal)[0])
     else:
         first = forecast_m3s[:, :months]
-    known = first.shape[1]
-    further = rule.futures(
-        (situation.step + known) % MONTHS_PER_YEAR, first[:, -1].sum(axis=-1), months - known, random
-    )
-    return np.concatenate([first, further], axis=1)
+    further, count = months - first.shape[1], len(first)
+    latest = np.concatenate([np.repeat(before, count, axis=0), first], axis=1)[:, :-3:-1]
+    normal = normal_numbers(SEED, count, MONTHS_PER_YEAR + further, sites, MONTHS_PER_YEAR + step)
+    after = (step + first.shape[1]) % MONTHS_PER_YEAR
+    return np.concatenate([first, inflow.futures(after, latest, normal[:, np.newaxis])[:, 0]], axis=1)
 
 
 def outlook_of_system(

@@ -16,6 +16,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from reservoir.rules.inflow_model import WARM_UP_YEARS, MonthlyRegression, uniform_numbers
+from reservoir.rules.joint_inflow import factor_of
 from reservoir.rules.standardised_months import StandardisedMonths
 
 FloatArray = NDArray[np.float64]
@@ -79,8 +80,6 @@ class _ByValues:
         return replace(self, months=self.months.as_made(values).with_mean(flow_m3s.mean(axis=0), values))
 
 
-#: Eigenvalues of a correlation matrix are raised to this.
-_LEAST_EIGENVALUE = 1e-6
 _MOST_PERSISTENCE = 0.95
 
 
@@ -225,17 +224,6 @@ def correlation_factor(values: FloatArray) -> FloatArray:
     covariance[constant, constant] = 1.0
     spread = np.sqrt(np.diag(covariance))
     return factor_of(covariance / np.outer(spread, spread))
-
-
-def factor_of(correlation: FloatArray) -> FloatArray:
-    """Upper Cholesky factor of a correlation matrix.
-
-    One that is not positive definite is mended by raising its eigenvalues (Rousseeuw and Molenberghs 1993).
-    """
-    eigenvalues, vectors = np.linalg.eigh(correlation)
-    mended = (vectors * np.maximum(eigenvalues, _LEAST_EIGENVALUE)) @ vectors.T
-    spread = np.sqrt(np.diag(mended))
-    return np.linalg.cholesky(mended / np.outer(spread, spread)).T
 
 
 def _persistence(flow_m3s: FloatArray, last: FloatArray, this: FloatArray) -> float:

@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtr, ndtri
-from scipy.stats import rankdata
 
 from reservoir.errors import InputError, shortened
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.rules.inflow_model import uniform_numbers
+from reservoir.rules.joint_inflow import correlations, factor_of, scores
 from reservoir.synthetic import METHODS, method_named
 from reservoir.synthetic.ensemble import MOST_CAVEAT, Adjustments, SyntheticInflow, laid_out, synthetic_inflow
-from reservoir.synthetic.methods import FloatArray, factor_of
+from reservoir.synthetic.methods import FloatArray
 
 #: Years that are made to see how flows correlate, of numbers that are the same for every seed; and how often the
 #: correlations of the numbers are corrected by what is seen.
@@ -78,7 +78,7 @@ class SyntheticSites:
         """With the correlations of numbers that make flows correlate as in the (adjusted) records of the same years."""
         records = [site.adjusted_record for site in self.sites.values()]
         years, steps = records[0].shape
-        models, wanted = [site.model for site in self.sites.values()], correlations(_scores(np.stack(records)))
+        models, wanted = [site.model for site in self.sites.values()], correlations(scores(np.stack(records)))
         same_month, same_site = np.eye(steps)[:, np.newaxis], np.eye(len(models))[:, np.newaxis, :, np.newaxis]
         record = [model.innovations(flow) for model, flow in zip(models, records, strict=True)]
         of_numbers = correlations(np.stack(record))
@@ -89,7 +89,7 @@ class SyntheticSites:
             of_numbers = np.where(same_site, same_month, np.clip(of_numbers, -1.0, 1.0))
             fitted = replace(self, factor=factor_of(of_numbers.reshape(len(self.factor), -1)))
             made = np.stack([*fitted._made(0, 0, -(-_TRIAL_YEARS // years), years, _TRIAL_STREAM)])
-            missing = wanted - correlations(_scores(made.reshape(len(made), -1, steps)))
+            missing = wanted - correlations(scores(made.reshape(len(made), -1, steps)))
             of_numbers = (fitted.factor.T @ fitted.factor).reshape(wanted.shape) + missing * same_month
         return fitted
 
@@ -148,22 +148,3 @@ def synthetic_sites(
     }
     together = SyntheticSites(sites, np.eye(len(sites) * records.steps))
     return together.fitted() if several else together
-
-
-def correlations(values: FloatArray) -> FloatArray:
-    """Correlations of all months of all sites, (sites, years, steps): (sites, steps, sites, steps).
-
-    What is constant correlates with nothing.
-    """
-    deviations = values - values.mean(axis=1, keepdims=True)
-    norm = np.sqrt((deviations**2).sum(axis=1, keepdims=True))
-    deviations /= np.where(norm > 0, norm, 1.0)
-    return np.asarray(np.einsum("ays,byt->asbt", deviations, deviations, optimize=True))
-
-
-def _scores(flow_m3s: FloatArray) -> FloatArray:
-    """Normal scores of the ranks of flows in their month, which no method's transform changes, (sites, years, steps).
-
-    Years without flow have that of their middle rank.
-    """
-    return np.asarray(ndtri((rankdata(flow_m3s, axis=1) - 0.5) / flow_m3s.shape[1]))

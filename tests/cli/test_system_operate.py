@@ -118,7 +118,7 @@ def test_the_rule_of_each_reservoir_decides_with_all_that_flows_in(advice, river
     rule, lower = read_rule(river / "p/rules/guide-curve-lower.json"), sites["lower"]
     known = (lower["situation"][each] for each in ("storage_hm3", "inflow_m3s", "inflow_before_m3s"))
     assert lower["advice"]["asked_m3s"] == pytest.approx(rule.release(4, *known))
-    assert "chances" not in lower  # this rule knows no inflow to come
+    assert lower["chances"].keys() == {"spill", "missed_limit", "full"}  # of the inflow that the values beside know
 
 
 def test_a_forecast_of_all_sites_takes_the_place_of_inflows(call, river, advice):
@@ -134,7 +134,28 @@ def test_a_forecast_of_all_sites_takes_the_place_of_inflows(call, river, advice)
     told = call("operate", RULE, "--month", "6", *LEVELS, "--ensemble", "ahead.csv", status=2).err
     assert "the forecast begins in 1994-05" in told
     sites, told = advice(*LEVELS, *BEFORE, "--ensemble", "ahead.csv", rule="p/rules/guide-curve-upper.json")
-    assert told["outlook"] == {"futures": 3, "months": 2}
+    assert told["outlook"] == {"futures": 3, "months": 12}
+
+
+def test_more_futures_are_drawn_and_the_outlook_is_drawn(call, river, advice):
+    sites, told = advice(*LEVELS, *FLOWS, *BEFORE, "--members", "40", "--months-ahead", "6", "--figure", "ahead.svg")
+    assert told["outlook"] == {"futures": 40, "months": 6}
+    text = (river / "ahead.svg").read_text()
+    assert "Storage in the months to come, 40 futures" in text
+    assert all(f"<!-- {name} -->" in text for name in sites)
+    assert advice(*LEVELS, *FLOWS, *BEFORE, "--members", "40", "--months-ahead", "6")[0] == sites
+    refused = call("operate", RULE, "--month", "5", *LEVELS, "--figure", "ahead.jpg", status=2).err
+    assert "--figure: is not a kind of figure" in refused
+    refused = call("operate", RULE, "--month", "5", *LEVELS, "--ensemble", "a.csv", "--members", "9", status=2).err
+    assert "--members: is given together with --ensemble" in refused
+
+
+def test_a_rule_of_each_alone_has_no_futures(call, river):
+    (river / RULE).unlink()
+    given = ("p/rules/guide-curve-upper.json", "--month", "5", *LEVELS, *FLOWS)
+    assert "Chances" not in call("operate", *given).out
+    for option in (("--members", "9"), ("--figure", "ahead.svg")):
+        assert f"{option[0]}: needs futures, and this rule knows none" in call("operate", *given, *option, status=2).err
 
 
 def test_units_of_the_call(call, river):
@@ -160,6 +181,7 @@ STATE = "reservoir,storage_hm3,month\nupper,100,4\nlower,90,4\n"
         (["--level", "upper=440", "--storage", "lower=900"], "--storage: is outside the level curve (found 900)"),
         (["--level", "upper=900", "--storage", "lower=90"], "--level: is outside the level curve"),
         ([*LEVELS, "--replan"], "--replan: does not take systems yet"),
+        ([*LEVELS, "--flood-index", "3"], "--flood-index: does not take systems yet"),
         ([*LEVELS, "--unit", "m3/s"], "--unit: is given, but no inflow is read"),
         ([*LEVELS, *FLOWS, "--ensemble", "a.csv"], "--inflow: is given together with --ensemble"),
         (["--state", "none.csv"], "none.csv"),

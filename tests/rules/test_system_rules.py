@@ -161,7 +161,9 @@ def test_rules_are_operated_as_their_releases_are(rule, training, plan):
 def situation_of(rule, training, step=5):
     local, probability = rule.expected(step, 40.0)
     storages = np.array([70.0, 60.0])
-    return SystemSituation(step, storages, local, probability, np.array([25.0, 12.0]), np.array([30.0, 50.0]))
+    return SystemSituation(
+        step, storages, local, probability, np.array([25.0, 12.0]), np.array([30.0, 50.0]), np.zeros(2, bool)
+    )
 
 
 def test_advice_is_the_joint_decision_and_hands_water_on(rule, training):
@@ -195,15 +197,24 @@ def test_water_released_is_worth_below_what_it_is_kept_for_there(rule, training)
     assert advice["lower"].worth.below == 0
 
 
-def test_futures_are_of_the_classes_and_begin_as_decided(rule, training):
+def test_futures_follow_what_is_known_and_begin_as_decided(rule, training):
     situation, months = situation_of(rule, training), 5
-    advice, futures = advise_system(rule, training.system, situation), futures_of(rule, situation, months)
+    advice, futures = advise_system(rule, training.system, situation), futures_of(rule.inflow, situation, months)
     assert futures.shape == (100, months, 2)
-    np.testing.assert_allclose(futures[:, 0].mean(axis=0), situation.expected_m3s, rtol=0.1)
-    classes = np.array(rule.local_m3s)
-    for at in range(months):
-        of_month = classes[:, (situation.step + at) % 12].T
-        assert all((np.abs(of_month - each).max(axis=1) < 1e-9).any() for each in futures[:, at])
+    assert np.array_equal(futures_of(rule.inflow, situation, 7, members=120)[:100, :months], futures)
+    # Wet months before make wet months; and what is told of a month is what comes.
+    wetter = futures_of(rule.inflow, replace(situation, before_m3s=4 * situation.before_m3s), months)
+    assert (wetter[:, 0].mean(axis=0) > futures[:, 0].mean(axis=0)).all()
+    told = replace(situation, is_given=np.array([True, False]))
+    known = futures_of(rule.inflow, told, months)
+    assert (known[:, 0, 0] == situation.expected_m3s[0]).all()
+    assert np.array_equal(known[:, 0, 1], futures[:, 0, 1])
+    forecast = futures[:3, :2]
+    of_forecast = futures_of(rule.inflow, situation, months, forecast)
+    assert np.array_equal(of_forecast[:, :2], forecast)
+    assert of_forecast.shape == (3, months, 2)
+    assert np.array_equal(futures_of(None, situation, months, forecast), forecast)
+    assert futures_of(None, situation, months) is None
     expected = np.repeat(situation.expected_m3s[None, None], 3, axis=0)
     ahead = outlook_of_system(rule, training.system, situation, advice, expected)
     for name, each in ahead.items():
@@ -214,7 +225,7 @@ def test_futures_are_of_the_classes_and_begin_as_decided(rule, training):
 def test_an_outlook_operates_as_the_links_bring_water(rule, training):
     """Storages of one future follow from its releases and what the link brings of them."""
     situation = situation_of(rule, training)
-    futures = futures_of(rule, situation, 4)[:1]
+    futures = futures_of(rule.inflow, situation, 4)[:1]
     ahead = outlook_of_system(
         rule, training.system, situation, advise_system(rule, training.system, situation), futures
     )

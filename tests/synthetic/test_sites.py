@@ -10,10 +10,11 @@ from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.site_inflows import SiteInflows
+from reservoir.rules.joint_inflow import correlations
 from reservoir.synthetic import METHODS
 from reservoir.synthetic.acceptance import assessed
 from reservoir.synthetic.ensemble import Adjustments, synthetic_inflow
-from reservoir.synthetic.sites import correlations, synthetic_sites
+from reservoir.synthetic.sites import synthetic_sites
 
 YEARS = 40
 TOGETHER = [name for name in METHODS if name != "knn"]

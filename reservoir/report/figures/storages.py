@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -176,13 +177,29 @@ def record_trace_caption(plan: Plan) -> str | None:
 _MOST_NAMES = 16
 
 
-def outlook_figure(outlook: Outlook, plant: Reservoir, units: UnitSystem, notes: tuple[str, ...] = ()) -> Figure:
-    """Draw the storage in the months to come, over the futures of a decision, with its legend, above notes."""
-    title = f"Storage in the months to come, {len(outlook.storage_hm3):,} futures"
-    foot = f"{plant.name}; the first release is the one recommended, later ones are the rule's in each future"
-    foot += "" if plant.flood_space is None else "; flood space: this month's, later the mean of the record"
-    draw = on_axes(title, draw_outlook, outlook, plant, units)
-    return style.sheet_figure(3.8, (foot, *notes), draw, units=units, reverse=True)
+def outlook_figure(
+    outlooks: Sequence[tuple[Outlook, Reservoir]], units: UnitSystem, notes: tuple[str, ...] = ()
+) -> Figure:
+    """Draw the storage in the months to come, over the futures of a decision, with its legend, above notes.
+
+    Of several reservoirs, each has an axis with its name.
+    """
+    title = f"Storage in the months to come, {len(outlooks[0][0].storage_hm3):,} futures"
+    names = ", ".join(plant.name for _, plant in outlooks)
+    foot = f"{names}; the first release is the one recommended, later ones are the rule's in each future"
+    spaces = any(plant.flood_space is not None for _, plant in outlooks)
+    foot += "; flood space: this month's, later the mean of the record" if spaces else ""
+    draw: Callable[[SubFigure], Axes] = on_axes(title, draw_outlook, *outlooks[0], units)
+    if len(outlooks) > 1:
+
+        def draw(sheet: SubFigure) -> Axes:
+            drawn: list[Axes] = list(sheet.subplots(len(outlooks), 1, sharex=True))
+            for ax, (outlook, plant) in zip(drawn, outlooks, strict=True):
+                style.titled(draw_outlook(ax, outlook, plant, units), plant.name, fontsize=8.5, fontweight="normal")
+            sheet.suptitle(title, fontsize=10, fontweight="bold", x=0.01, ha="left")
+            return drawn[0]
+
+    return style.sheet_figure(1.6 + 2.2 * len(outlooks), (foot, *notes), draw, units=units, reverse=True)
 
 
 def draw_outlook(ax: Axes, outlook: Outlook, plant: Reservoir, units: UnitSystem) -> Axes:

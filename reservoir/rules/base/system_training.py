@@ -87,8 +87,13 @@ class SystemTraining:
         return np.stack([each.limits.inflow_m3s for each in self.years.years], axis=1)
 
     @property
+    def local(self) -> list[Training]:
+        """The years of each reservoir whose inflow is its local inflow: what the inflow model of all is fitted to."""
+        return [with_inflow(site, flow) for site, flow in zip(self.sites, self.local_m3s.swapaxes(0, 1), strict=True)]
+
+    @property
     def river(self) -> Training:
-        """Years whose inflow is the local inflow of all together: what the inflow model of all is fitted to."""
+        """Years whose inflow is the local inflow of all together: what the classes are of."""
         return with_inflow(self.sites[-1], self.local_m3s.sum(axis=1))
 
 

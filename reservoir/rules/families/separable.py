@@ -28,6 +28,7 @@ from reservoir.rules.base.physics import EQUAL, RELEASES, Physics, interpolate_v
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import FloatArray
 from reservoir.rules.families.sdp import Chain, Classes, Sdp, Tables, shares
+from reservoir.rules.joint_inflow import JointInflowModel
 
 SEPARABLE: Final = "separable"
 #: How often the release of every reservoir is looked for anew, and by what part of the worth it must gain then.
@@ -93,6 +94,11 @@ def _as_classes(tables: Tables, known: Known) -> Iterator[Refusal]:
             yield from length(row, len(classes[0]), "one for each inflow class", place, step)
 
 
+def _of_as_many(inflow: JointInflowModel, known: Known) -> Iterator[Refusal]:
+    if known.get("sites") and len(inflow.sites) != len(known["sites"]):
+        yield Refusal("has the wrong number of sites", "one for each reservoir")
+
+
 class Separable(Block):
     """A rule of a system that takes the releases of most worth in each step.
 
@@ -112,6 +118,8 @@ class Separable(Block):
         Local inflow of each reservoir in each class, by step.
     per_arrival : tuple of tuple of float
         What a m3/s is worth that arrives at each reservoir in each step, in the unit of the objective.
+    inflow : JointInflowModel
+        Of the local inflow of each reservoir: what futures are drawn from.
     """
 
     family: Literal["separable"]
@@ -122,6 +130,7 @@ class Separable(Block):
     transitions: Chain
     local_m3s: Annotated[Tables, as_long_as("sites"), check(_as_classes)]
     per_arrival: Annotated[tuple[Monthly, ...], as_long_as("sites")]
+    inflow: Annotated[JointInflowModel, check(_of_as_many)]
 
     @property
     def of_each(self) -> dict[str, SiteValues]:
@@ -200,27 +209,6 @@ class Separable(Block):
     def known_by(self, step: int, local_m3s: FloatArray) -> FloatArray:
         """How much local inflows of a step, shape (reservoirs, inflows), belong to each class, (inflows, classes)."""
         return shares(self._chain[0][step], local_m3s.sum(axis=0))
-
-    def futures(self, step: int, river_m3s: FloatArray, months: int, random: np.random.Generator) -> FloatArray:
-        """Local inflow that is drawn from the classes, shape (futures, months, reservoirs).
-
-        Parameters
-        ----------
-        step : int
-            That of the first month.
-        river_m3s : ndarray, shape (futures,)
-            Local inflow of all together in the month before.
-        months : int
-        random : Generator
-        """
-        classes, transitions, local = self._chain
-        drawn, probability = np.empty((len(river_m3s), months, len(local))), shares(classes[step - 1], river_m3s)
-        for at in range(months):
-            of_step = (step + at) % len(classes)
-            cumulated = np.cumsum(probability @ transitions[of_step], axis=1)
-            place = (random.random((len(drawn), 1)) > cumulated[:, :-1]).sum(axis=1)
-            drawn[:, at], probability = local[:, of_step, place].T, np.eye(cumulated.shape[1])[place]
-        return drawn
 
     def water_value(
         self, place: int, step: int, local_m3s: FloatArray, probability: FloatArray, ends_hm3: FloatArray

@@ -32,6 +32,7 @@ def fit(training: SystemTraining, forecast: Forecast) -> Separable:
     """Fit the values of all reservoirs, upstream first: those below are fed by what the rules above release."""
     # The inflow model needs scipy, for which an operator with a rule does not wait.
     from reservoir.rules.inflow_model import inflow_chain
+    from reservoir.rules.joint_inflow import JointInflowModel
 
     system, river, per_arrival = training.system, training.river, training.worth.mean(axis=0).tolist()
     classes, transitions = inflow_chain(river)
@@ -63,6 +64,7 @@ def fit(training: SystemTraining, forecast: Forecast) -> Separable:
         transitions=transitions.tolist(),
         local_m3s=local.tolist(),
         per_arrival=per_arrival,
+        inflow=JointInflowModel.of(training.local),
     )
 
 
