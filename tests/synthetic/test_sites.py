@@ -20,8 +20,7 @@ YEARS = 40
 TOGETHER = [name for name in METHODS if name != "knn"]
 
 
-@pytest.fixture(scope="module")
-def sites():
+def three_rivers():
     """Three rivers of some memory that rise and fall together; the last falls dry in late summer."""
     random, flows = np.random.default_rng(5), []
     level, factor = np.zeros(3), np.linalg.cholesky([[1.0, 0.8, 0.5], [0.8, 1.0, 0.4], [0.5, 0.4, 1.0]])
@@ -33,6 +32,11 @@ def sites():
     flow[:, 7:9, 2] = np.maximum(flow[:, 7:9, 2] - 12.0, 0.0)
     assert 5 < (flow[:, 7, 2] == 0).sum() < 35
     return SiteInflows({name: Inflow(flow[..., at], Calendar(1980, YEARS)) for at, name in enumerate("abc")})
+
+
+@pytest.fixture(scope="module")
+def sites():
+    return three_rivers()
 
 
 def month_by_month(flow):
