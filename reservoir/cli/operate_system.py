@@ -138,7 +138,8 @@ def operate_system(
         notes = (*caveats, *filter(None, [said_units(units, unit_system)]))
         _show(inputs, month, advice, outlook, units, notes, assumed)
     if figure is not None and outlook is not None:
-        draw_outlook(figure, list(zip(outlook.values(), system.reservoirs, strict=True)), units, caveats)
+        of_each = zip(outlook.values(), system.reservoirs, strict=True)
+        draw_outlook(figure, [each for each in of_each if not each[1].is_run_of_river], units, caveats)
 
 
 def _forecast(inputs: SystemRuleInputs, month: int, known: Mapping[str, Any]) -> FloatArray | None:
@@ -267,6 +268,8 @@ def _storages(
         level, storage = (typed[option].get(name) for option in ("levels", "storages"))
         if not said:
             level, storage = of_state.get("level_m"), of_state.get("storage_hm3")
+        if level is None and storage is None and plant.is_run_of_river:
+            storage = plant.initial_storage_hm3
         if level is None and storage is None:
             names = units.amount(0.0, "m")[1], units.amount(0.0, "hm3")[1]
             expected = "either --level {0}=LEVEL in {1}, or --storage {0}=STORAGE in {2}".format(name, *names)
@@ -407,6 +410,9 @@ def _sentences(plant: Reservoir, each: SiteAdvice, units: UnitSystem, unit: str)
     from reservoir.hydro.step import REPAIR_TOLERANCE
 
     worth, name, step = each.worth, plant.name, each.situation.step
+    if plant.is_run_of_river:
+        yield f"{name}: stores nothing, and releases what flows in"
+        return
     limits = {"highest": plant.storage_bounds_hm3[1, step], "lowest": plant.storage_bounds_hm3[0, step]}
     slack = REPAIR_TOLERANCE * float(plant.storage_upper_hm3.max())
     for side, limit in limits.items():

@@ -79,7 +79,7 @@ class SiteAdvice:
     advice : Advice
         At the expected inflow.
     worth : SiteWorth or None
-        What water is worth around the decision; None of rules that do not know it.
+        What water is worth around the decision; None of rules that do not know it, and where nothing is stored.
     """
 
     situation: Situation
@@ -238,7 +238,10 @@ def advise_system(
             found[place] = own, arriving, advice_of(advice.asked_m3s, plant, own, volume, level)
     worth: Sequence[SiteWorth | None] = [None] * len(found)
     if values is not None:
-        worth = _worth(values, system, situation, [(own, advice) for own, _, advice in found])
+        of_each = _worth(values, system, situation, [(own, advice) for own, _, advice in found])
+        worth = [
+            None if plant.is_run_of_river else each for plant, each in zip(system.reservoirs, of_each, strict=True)
+        ]
     return {
         name: SiteAdvice(own, arriving, advice, weighed_by)
         for name, (own, arriving, advice), weighed_by in zip(system.names, found, worth, strict=True)

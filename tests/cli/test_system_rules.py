@@ -7,7 +7,7 @@ from importlib.util import find_spec
 import pytest
 
 from reservoir.planning.columns import meanings
-from tests.io.two_dams import wide, write_two
+from tests.io.two_dams import wide, write_three, write_two
 
 FAMILIES = ("--family", "separable", "--family", "guide-curve")
 
@@ -146,3 +146,49 @@ def test_a_rule_of_another_system_is_refused(call, ruled, tmp_path):
     assert "rule.sites[0].per_released: has the wrong number of values" in told()
     (ruled / "rules/separable.json").write_text("{")
     assert "is not JSON" in told()
+
+
+def test_a_plant_that_stores_nothing_passes_on_what_comes(call, tmp_path, strict):
+    write_three(tmp_path)
+    call("plan", "flows.csv", "--reservoir", "three.toml", "--solver", "slp", "--no-figures", "--out", "p")
+    families = ("separable", "linear", "standard")
+    asked = [word for family in families for word in ("--family", family)]
+    shown = json.loads(call("rules", "p", *asked, "--folds", "2", "--json").out)
+    of_system = [row for row in shown["scores"] if row["reservoir"] == "system"]
+    held_out = {row["family"]: row for row in of_system if row["sample"] == "held-out"}
+    assert set(held_out) == set(families)
+    for row in held_out.values():
+        assert 90 < row["percent_of_foresight"] <= 100 + 1e-7
+        assert row["months_violated"] == 0
+    given = ["--month", "5", "--level", "upper=440", "--storage", "lower=90"]
+    given += [word for flow in ("upper=30", "mid=2", "lower=12") for word in ("--inflow", flow)]
+    for rule in ("separable", "linear-mid"):
+        told = strict(call("operate", f"p/rules/{rule}.json", *given, "--figure", "ahead.svg", "--json").out)
+        upper, mid, lower = told["reservoirs"]
+        assert mid["advice"]["release_m3s"] == pytest.approx(mid["situation"]["inflow_m3s"])
+        assert mid["situation"]["arriving_m3s"] == pytest.approx(mid["situation"]["inflow_m3s"] - 2)
+        assert lower["situation"]["arriving_m3s"] == pytest.approx(mid["advice"]["release_m3s"])
+        assert mid["water_value"] is None
+        assert upper["water_value"]["below_gwh_per_hm3"] > 0
+        text = (tmp_path / "ahead.svg").read_text()
+        assert "<!-- lower -->" in text
+        assert "<!-- mid -->" not in text
+    assert "mid: stores nothing, and releases what flows in" in call("operate", "p/rules/separable.json", *given).out
+    told = strict(call("simulate", "p/rules/separable.json", "flows.csv", "--out", "s", "--json").out)
+    assert told["violation"] == 0
+
+
+def test_a_rule_operates_each_member_of_an_ensemble_anew(call, plan, tmp_path, strict):
+    call("rules", "p", "--family", "separable", "--folds", "2", "--no-figures")
+    header, *rows = wide().splitlines()
+    members = [",".join((date, name, *flows)) for name in "ab" for date, *flows in (row.split(",") for row in rows)]
+    (tmp_path / "ensemble.csv").write_text("\n".join((header.replace("date", "date,member"), *members, "")))
+    rule = "p/rules/separable.json"
+    alone = strict(call("simulate", rule, "flows.csv", "--out", "one", "--json").out)
+    told = strict(call("simulate", rule, "ensemble.csv", "--out", "two", "--json").out)
+    assert told["energy_gwh"] == pytest.approx(2 * alone["energy_gwh"])
+    with (tmp_path / "two/schedule.csv").open(newline="") as file:
+        ends = [row["storage_end_hm3"] for row in csv.DictReader(file)]
+    assert ends[: len(ends) // 2] == ends[len(ends) // 2 :]
+    call("plan", "ensemble.csv", "--reservoir", "two.toml", "--solver", "slp", "--no-figures", "--out", "pe")
+    assert "are not fitted to ensembles yet" in call("rules", "pe", status=2).err

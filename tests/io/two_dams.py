@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.io.small_reservoir import SMALL
+from tests.io.small_reservoir import LEVEL, SMALL
 
 TWO = """\
 name = "two-dams"
@@ -48,3 +48,18 @@ def write_two(folder: Path, text: str = TWO, upper: str = SMALL, lower: str = SM
     (folder / "lower.toml").write_text(lower, encoding="utf-8")
     (folder / "two.toml").write_text(text, encoding="utf-8")
     return folder / "two.toml"
+
+
+def write_three(folder: Path) -> Path:
+    """Write the system with a plant between that stores nothing, and its record, flows.csv."""
+    first, second = TWO.split('[[reservoirs]]\nname = "lower"')
+    mid = '[[reservoirs]]\nname = "mid"\nfile = "mid.toml"\n\n[[reservoirs]]\nname = "lower"'
+    text = (first + mid + second).replace('to = "lower"', 'to = "mid"') + '\n[[links]]\nfrom = "mid"\nto = "lower"\n'
+    start, end = SMALL.index("[storage]"), SMALL.index("[release]")
+    plant = SMALL[:start] + "[storage]\nlevel_m = 440\n\n" + SMALL[end:].replace(LEVEL, "")
+    (folder / "mid.toml").write_text(plant, encoding="utf-8")
+    header, *rows = wide("date,upper,mid,lower").splitlines()
+    rows = [",".join((date, upper, "2", lower)) for date, upper, lower in (row.split(",") for row in rows)]
+    (folder / "flows.csv").write_text("\n".join((header, *rows, "")))
+    path = write_two(folder, text)
+    return path.rename(folder / "three.toml")

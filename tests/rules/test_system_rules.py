@@ -18,6 +18,8 @@ from reservoir.rules import Forecast
 from reservoir.rules.base.physics import interpolate_values
 from reservoir.rules.base.system_training import SystemTraining, operated_years
 from reservoir.rules.evaluation import Sample
+from reservoir.rules.families.ann import Scales
+from reservoir.rules.families.ann_training import samples
 from reservoir.rules.families.separable import Separable, arriving_late
 from reservoir.rules.families.separable_operation import fit, joint_releases, of_classes
 from reservoir.rules.system_advice import SystemSituation, advise_system, futures_of, outlook_of_system
@@ -287,6 +289,16 @@ def test_families_that_take_no_systems_are_refused(plan, family):
     with pytest.raises(InputError, match=r"whatever that costs below|no such family"):
         evaluate_system(plan, folds=2, families=(family,))
     assert family not in SYSTEM_FAMILIES
+
+
+def test_what_a_plant_that_stores_nothing_decides_counts_for_a_network_all_alike(small, small_inflow):
+    fixed = {name: np.full(12, 60.0) for name in ("storage_lower_hm3", "storage_upper_hm3")}
+    river = replace(small, name="lower", initial_storage_hm3=60.0, final_storage_hm3=60.0, **fixed)
+    system = System((replace(small, name="upper", initial_storage_hm3=95.0), river), (LINK,), name="pair")
+    sites = SystemTraining.of(optimise_system(system, record(small_inflow), solver="slp")).sites
+    counted = [samples(each, Forecast.MONTH, Scales.of(each))[2] for each in sites]
+    assert (counted[1] == 1).all()
+    assert not (counted[0] == 0).all()
 
 
 def test_what_rules_do_not_know_is_refused(plan):

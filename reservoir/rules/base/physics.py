@@ -37,6 +37,8 @@ from reservoir.rules.base.training import ROUNDING, FloatArray, Training
 
 #: Points of each curve between the bounds.
 POINTS = 401
+#: A storage beside that of a plant that stores nothing is more by this part.
+_NEXT = 1e-3
 #: How far below its bounds a lake is followed, as a part of their range.
 BELOW_BOUNDS = 0.5
 #: Releases compared in a decision, which then looks between the best one's neighbours.
@@ -92,6 +94,12 @@ def continued_below(points: FloatArray, lowest: float) -> FloatArray:
     return np.concatenate([points[0] - spacing * np.arange(count, 0, -1), points])
 
 
+def storage_range(plant: Reservoir) -> tuple[float, float]:
+    """Lowest and highest storage (hm3): of a plant that stores nothing its own and one beside, for lines between."""
+    lowest = float(plant.storage_lower_hm3.min())
+    return lowest, (1 + _NEXT) * lowest if plant.is_run_of_river else float(plant.storage_upper_hm3.max())
+
+
 class PlantTable(Block):
     """The curves of a plant at so many points that straight lines between them lose nothing.
 
@@ -118,7 +126,7 @@ class PlantTable(Block):
     @classmethod
     def of(cls, plant: Reservoir) -> PlantTable:
         """Take points from the exact curves, over all storages and releases within the bounds and storages below."""
-        bounds = plant.storage_lower_hm3.min(), plant.storage_upper_hm3.max()
+        bounds = storage_range(plant)
         between = np.linspace(*bounds, POINTS)
         storage = continued_below(between, max(plant.level.domain[0], bounds[0] - BELOW_BOUNDS * np.ptp(bounds)))
         release = np.linspace(plant.release_lower_m3s.min(), plant.release_upper_m3s.max(), POINTS)
@@ -192,7 +200,7 @@ class LakeMonths(_by_month(CONDITION_FIELDS)):  # type: ignore[misc]
         limits, plant = training.limits, training.model.reservoir
         if not limits.lake:
             return None
-        storage = np.linspace(plant.storage_lower_hm3.min(), plant.storage_upper_hm3.max(), LAKE_POINTS)
+        storage = np.linspace(*storage_range(plant), LAKE_POINTS)
         return cls(
             **{name: _mean_of_years(getattr(limits, name)) for name in CONDITION_FIELDS},
             storage_hm3=storage.tolist(),

@@ -123,9 +123,6 @@ def require_ruled(plan: SystemPlan) -> None:
         raise InputError(problem, "the goal energy or revenue", "plan the system for one of them", system.source)
     for each in system.reservoirs:
         require_no_ramps(each)
-    if rivers := [each.name for each in system.reservoirs if each.is_run_of_river]:
-        problem = f"rules of several reservoirs do not know plants without storage yet: {', '.join(rivers)}"
-        raise InputError(problem, "reservoirs with storage", "leave the plant out", system.source)
 
 
 def _worth(plan: SystemPlan) -> FloatArray:

@@ -191,7 +191,7 @@ def samples(training: Training, forecast: Forecast, scales: Scales) -> tuple[Flo
     inputs : ndarray, shape (decided years * steps, inputs)
     parts : ndarray, shape (decided years * steps, 1)
     weights : ndarray, shape (decided years * steps,)
-        0 where the feasible range is too narrow to tell anything, else 1.
+        0 where the feasible range is too narrow to tell anything, else 1; 1 of a plant that stores nothing.
     """
     plant, months, decided = training.model.reservoir, Months.of(training), training.decisions
     lower, upper = plant.storage_bounds_hm3[0], decided.storage_upper_hm3
@@ -209,7 +209,7 @@ def samples(training: Training, forecast: Forecast, scales: Scales) -> tuple[Flo
         scales, forecast, decided.inflow_m3s.ravel(), decided.inflow_before_m3s.ravel(), training.steps
     )
     inputs = np.column_stack([scales.storage(decided.storage_start_hm3.ravel()), known])
-    return inputs, part.reshape(-1, 1), np.where(narrow, 0.0, 1.0).ravel()
+    return inputs, part.reshape(-1, 1), np.where(narrow & (not plant.is_run_of_river), 0.0, 1.0).ravel()
 
 
 def _searched(operations: Sequence[NetworkOperation], begun: Sequence[FloatArray], swarm: dict[str, Any]) -> Solutions:

@@ -155,9 +155,10 @@ def fit_standard(training: Training, forecast: Forecast) -> StandardRule:
     """Take what is guaranteed as firm power; without that, what this policy gives in nine months of ten."""
     # An operator with a rule does not wait for what fitting needs.
     from reservoir.hydro.power import releases_for_power
+    from reservoir.rules.base.physics import storage_range
     from reservoir.rules.base.targets import Targets
 
     plant, firm = training.model.reservoir, Targets.of(training).firm_mw
-    storages = np.linspace(plant.storage_lower_hm3.min(), plant.storage_upper_hm3.max(), _STANDARD_POINTS)
+    storages = np.linspace(*storage_range(plant), _STANDARD_POINTS)
     releases = releases_for_power(plant, storages, np.array([firm]))[0]
     return StandardRule.fitted(training, forecast, firm_mw=firm, storage_hm3=storages, release_m3s=releases)
