@@ -21,7 +21,7 @@ from reservoir.rules.evaluation import Sample
 from reservoir.rules.families.ann import Scales
 from reservoir.rules.families.ann_training import samples
 from reservoir.rules.families.separable import Separable, arriving_late
-from reservoir.rules.families.separable_operation import fit, joint_releases, of_classes
+from reservoir.rules.families.separable_operation import fit, joint_releases, of_classes, prices_of_classes
 from reservoir.rules.system_advice import SystemSituation, advise_system, futures_of, outlook_of_system
 from reservoir.rules.system_evaluation import SYSTEM_FAMILIES, evaluate_system
 
@@ -82,6 +82,19 @@ def test_a_flow_in_classes_is_a_line_that_does_not_fall():
     np.testing.assert_allclose(of_classes(2 + 0.5 * river, river, classes), [[2.0, 9.5, 22.0]])
     np.testing.assert_allclose(of_classes(50 - river, river, classes), [[30.0] * 3])
     np.testing.assert_allclose(of_classes(river - 5, river, classes)[0, 0], 0.0)
+
+
+def test_a_price_by_class_may_fall_and_is_within_those_of_the_years(rule, training):
+    river, worth = np.array([[10.0], [20.0], [30.0]]), np.array([[3.0], [2.0], [1.0]])
+    np.testing.assert_allclose(prices_of_classes(worth, river, np.array([[0.0, 15.0, 40.0]])), [[3.0, 2.5, 1.0]])
+    # What the upper reservoir is paid in the class of the mean inflow is the mean worth below, less what links lose.
+    upper, volume = rule.sites[0], np.array(rule.sites[0].months.volume_per_flow)
+    means, worth = training.river.inflow_m3s.mean(axis=0), training.worth[:, 1].mean(axis=0)
+    for step in range(12):
+        paid = np.interp(means[step], rule.classes_m3s[step], upper.per_released[step])
+        after = (step + 1) % 12
+        arriving = 0.75 * worth[step] + 0.25 * volume[step] / volume[after] * worth[after]
+        assert paid == pytest.approx((1 - LINK.lost_share) * arriving, rel=0.1)
 
 
 def test_what_all_bring_in_a_class_is_the_class(rule):

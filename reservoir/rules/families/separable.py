@@ -1,9 +1,10 @@
 """Separable water values: a table of values for each reservoir of a river, and one joint decision in every step.
 
 Each reservoir has the values of its own stochastic dynamic program (`Sdp`). Upstream ones are paid for what their links
-carry, at the mean worth of water by the joint plan; downstream ones are fed by what the rules above them release. All
-know the inflow by one chain of classes, those of the local inflow of all reservoirs together, so that nobody's release
-makes a class (DADP with constant prices; Carpentier, Chancelier, Leclere and Pacaud, arXiv 1705.08672).
+carry, at the worth of water by the joint plan in each class of inflow; downstream ones are fed by what the rules above
+them release. All know the inflow by one chain of classes, those of the local inflow of all reservoirs together, so that
+nobody's release makes a class (DADP with prices that depend on the class alone; Carpentier, Chancelier, Leclere and
+Pacaud, arXiv 1705.08672).
 
 A step is decided for all reservoirs at once: what all make in it, and what all storages at its end, and the water under
 way then, are worth. The level of a lake below that backs a plant up is not reckoned with in that, only in what comes
@@ -20,10 +21,11 @@ from typing import Annotated, Any, Final, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.elementwise import mean
 from reservoir.hydro.step import head_at, turbined_at
 from reservoir.hydro.system import Carried, Link, System
-from reservoir.rules.base.fields import Block, Known, Monthly, Refusal, as_long_as, check, length
+from reservoir.rules.base.fields import Block, Known, Monthly, Numbers, Refusal, as_long_as, check, count, length
 from reservoir.rules.base.physics import EQUAL, RELEASES, Physics, interpolate_values
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import FloatArray
@@ -35,26 +37,39 @@ SEPARABLE: Final = "separable"
 _ROUNDS, _GAINED = 6, 1e-9
 
 
+def _as_classes_m3s(rows: tuple[Numbers, ...], known: Known) -> Iterator[Refusal]:
+    for step, (row, classes) in enumerate(zip(rows, known.get("classes_m3s", ()), strict=False)):
+        yield from length(row, len(classes), "one for each inflow class", step)
+
+
+Prices = Annotated[tuple[Numbers, ...], count(MONTHS_PER_YEAR, "one list per month"), check(_as_classes_m3s)]
+
+
 class LinkedPhysics(Physics):
     """Physics of a reservoir whose links pay for what they carry.
 
     Parameters
     ----------
-    per_released, per_turbined : tuple of float
-        Of each m3/s of the release, and of that part of it which is turbined, in the unit of the objective.
+    classes_m3s : tuple of tuple of float
+        Mean inflow of each class, by step.
+    per_released, per_turbined : tuple of tuple of float
+        By step and class, of each m3/s of the release, and of that part of it which is turbined, in the unit of the
+        objective.
     """
 
-    per_released: Monthly
-    per_turbined: Monthly
+    classes_m3s: Classes
+    per_released: Prices
+    per_turbined: Prices
 
     def after(
         self, step: int, storage: ArrayLike, release: FloatArray, inflow: FloatArray, upper_hm3: ArrayLike | None = None
     ) -> tuple[FloatArray, FloatArray]:
         """As of `Physics`, with what links pay."""
         end, kept, made = self.outcome(step, storage, release, inflow, upper_hm3)
-        paid = self.per_released[step] * kept
-        if self.per_turbined[step]:
-            paid = paid + self.per_turbined[step] * self.turbined(step, storage, end, kept)
+        paid = np.interp(inflow, self.classes_m3s[step], self.per_released[step]) * kept
+        if any(self.per_turbined[step]):
+            per_turbined = np.interp(inflow, self.classes_m3s[step], self.per_turbined[step])
+            paid = paid + per_turbined * self.turbined(step, storage, end, kept)
         return end, made + paid
 
     def turbined(self, step: int, storage: ArrayLike, end: FloatArray, release: FloatArray) -> FloatArray:

@@ -36,14 +36,16 @@ def fit(training: SystemTraining, forecast: Forecast) -> Separable:
 
     system, river, per_arrival = training.system, training.river, training.worth.mean(axis=0).tolist()
     classes, transitions = inflow_chain(river)
+    prices = np.stack([prices_of_classes(each, river.inflow_m3s, classes) for each in training.worth.swapaxes(0, 1)])
     sites, asked = list[SiteValues](), list[FloatArray]()
 
     def decide(place: int, limits: Limits) -> FloatArray:
         if place < len(asked):  # once more, for the lake below
             return asked[place]
         own = replace(with_inflow(training.sites[place], limits.inflow_m3s), limits=limits)
-        physics = _linked(Physics.of(own), system, place, per_arrival)
-        grid, fed = physics.value_grid(STORAGES), of_classes(own.inflow_m3s, river.inflow_m3s, classes)
+        fed = of_classes(own.inflow_m3s, river.inflow_m3s, classes)
+        physics = _linked(Physics.of(own), system, place, prices, fed)
+        grid = physics.value_grid(STORAGES)
         values = repeating_values(physics, forecast, grid, fed, transitions)
         paid = {name: getattr(physics, name) for name in ("per_released", "per_turbined")}
         of_chain = {"grid_hm3": grid, "classes_m3s": fed, "transitions": transitions, "values_gwh": values}
@@ -80,28 +82,41 @@ def of_classes(flow_m3s: FloatArray, river_m3s: FloatArray, classes_m3s: FloatAr
     -------
     ndarray, shape (steps, classes)
     """
-    flow, river = (each - each.mean(axis=0) for each in (flow_m3s, river_m3s))
-    both, spread = (flow * river).sum(axis=0), (river**2).sum(axis=0)
-    slope = np.maximum(np.divide(both, spread, out=np.zeros_like(both), where=spread > 0), 0.0)
-    line = flow_m3s.mean(axis=0)[:, np.newaxis] + slope[:, np.newaxis] * (
-        classes_m3s - river_m3s.mean(axis=0)[:, np.newaxis]
-    )
-    return np.asarray(np.maximum(line, 0.0))
+    return np.maximum(_line(flow_m3s, river_m3s, classes_m3s, 0.0), 0.0)
 
 
-def _linked(physics: Physics, system: System, place: int, per_arrival: Sequence[Sequence[float]]) -> LinkedPhysics:
-    """Physics with what links pay for a release, wherever and whenever it arrives."""
+def prices_of_classes(worth: FloatArray, river_m3s: FloatArray, classes_m3s: FloatArray) -> FloatArray:
+    """As `of_classes`, what a m3/s is worth: it may fall, and is within what it is in the years."""
+    line = _line(worth, river_m3s, classes_m3s, -np.inf)
+    return np.asarray(np.clip(line, *(bound(axis=0)[:, np.newaxis] for bound in (worth.min, worth.max))))
+
+
+def _line(values: FloatArray, river_m3s: FloatArray, classes_m3s: FloatArray, least_slope: float) -> FloatArray:
+    """The straight line of each step through the values of years by the flow of the river, at the classes."""
+    value, river = (each - each.mean(axis=0) for each in (values, river_m3s))
+    both, spread = (value * river).sum(axis=0), (river**2).sum(axis=0)
+    slope = np.maximum(np.divide(both, spread, out=np.zeros_like(both), where=spread > 0), least_slope)
+    apart = classes_m3s - river_m3s.mean(axis=0)[:, np.newaxis]
+    return np.asarray(values.mean(axis=0)[:, np.newaxis] + slope[:, np.newaxis] * apart)
+
+
+def _linked(
+    physics: Physics, system: System, place: int, per_arrival: FloatArray, classes_m3s: FloatArray
+) -> LinkedPhysics:
+    """Physics with what links pay for a release, wherever and whenever it arrives, by the class of inflow."""
     volume = physics.months.volume_per_flow
-    released, turbined = np.zeros(len(volume)), np.zeros(len(volume))
+    released, turbined = np.zeros_like(classes_m3s), np.zeros_like(classes_m3s)
     for link in system.links:
         if link.source != system.names[place] or link.target is None:
             continue
-        worth = np.array([carried_worth(system, link, per_arrival, volume, step) for step in range(len(volume))])
+        of_class = np.moveaxis(per_arrival, -1, 0).tolist()
+        worth = [[carried_worth(system, link, each, volume, step) for each in of_class] for step in range(len(volume))]
         part, share = link.part_and_share
-        released += share * worth * (part is not Carried.TURBINED)
-        turbined += worth * ((part is Carried.TURBINED) - 1.0 * (part is Carried.SPILLED))
+        released += share * np.array(worth) * (part is not Carried.TURBINED)
+        turbined += np.array(worth) * ((part is Carried.TURBINED) - 1.0 * (part is Carried.SPILLED))
     fields = {name: getattr(physics, name) for name in Physics.model_fields}
-    return LinkedPhysics(**fields, per_released=tuple(released.tolist()), per_turbined=tuple(turbined.tolist()))
+    paid = {"classes_m3s": classes_m3s, "per_released": released, "per_turbined": turbined}
+    return LinkedPhysics(**fields, **{name: each.tolist() for name, each in paid.items()})
 
 
 def joint_releases(rules: Sequence[Separable], years: SystemYears, starts_hm3: FloatArray) -> FloatArray:
