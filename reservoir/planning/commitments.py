@@ -85,8 +85,8 @@ def within_commitments(problems: RecordProblems, positions: Sequence[FloatArray]
         years, operation = batch, batch.operate(position)  # type: Any, Any
         rooms = _rooms(years.system, operation.of_reservoirs, operation.hm3_per_m3s)
         each = zip(years.years, rooms, strict=True)
-        drawn_in = (replace(own, limits=drawn_in(own.limits, *room)) for own, room in each)
-        batches.append(replace(years, years=tuple(drawn_in)))
+        within = (replace(own, limits=drawn_in(own.limits, *room)) for own, room in each)
+        batches.append(replace(years, years=tuple(within)))
     return replace(problems, batches=tuple(batches))
 
 
