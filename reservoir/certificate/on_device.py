@@ -95,8 +95,7 @@ class BracketsOnDevice:
         self._single, self._free = single or not has_double(session.device), bool(horizons[0].free)
         self._session = session
         self._program = bound_program(session.device, single=self._single, free=self._free)
-        arrays = plant_arrays(plant, horizons, single=self._single)._asdict()
-        session.upload(**{name: array for name, array in arrays.items() if array is not None})
+        session.upload(**plant_arrays(plant, horizons, single=self._single).given)
 
     def bound(self, pairs: Pairs, brackets: FloatArray) -> FloatArray:
         """Bound the brackets of all pairs.
@@ -201,6 +200,11 @@ class PlantArrays(NamedTuple):
     curves: NDArray[np.floating]
     stages: NDArray[np.floating]
     told: NDArray[np.floating] | None = None
+
+    @property
+    def given(self) -> dict[str, NDArray[Any]]:
+        """Those that there are, by name."""
+        return {name: array for name, array in self._asdict().items() if array is not None}
 
 
 def definitions(*, single: bool = False, free: bool = False) -> Mapping[str, int | str]:

@@ -78,7 +78,7 @@ def enclosed(device, call, x, plants, *mistakes):
     arrays = between([plant_arrays(plant, horizons, single=True) for plant in plants])
     ends = np.stack([downwards(x[:, 0]), upwards(x[:, 1])], axis=-1)
     with Session(device) as session:
-        session.upload(**arrays._asdict(), x=ends)
+        session.upload(**arrays.given, x=ends)
         session.allocate(found=((len(x), 3, 2), np.float32))
         program = built(device, KERNEL.replace("CALL", call), *mistakes)
         session.run(program, "of_intervals", len(x), None, "numbers", "shapes", "curves", "x", "found")
