@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 import pytest
+from numba.core.caching import NullCache
 
 from reservoir.hydro import jit
 from reservoir.hydro.conditions import NO_CONDITIONS, available, demanded, end_after_losses
@@ -176,7 +177,9 @@ def test_python_may_call_what_is_compiled_into_other_code():
     assert gray_level(np.array([1, 1, 0], np.uint8), 0, 3) == 4
 
 
-def test_choices_between_numbers_and_parts_that_are_not_there_are_no_functions_of_their_own():
+def test_choices_between_numbers_and_parts_that_are_not_there_are_no_functions_of_their_own(monkeypatch):
+    monkeypatch.setattr(jit, "KeptCode", lambda function: NullCache())  # what is kept is not compiled
+
     @jit.compiled
     def chosen(a, b):
         return lesser(a, b), greater(a, b), choose(a < b, a, b)
