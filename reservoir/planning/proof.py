@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -44,6 +45,8 @@ Done = Callable[[int], None]
 Prove = Callable[[list[Known], Effort, Done], list[ProvenBound]]
 #: Searches problems again that proofs leave open, by place; all problems with what is then known of them.
 Search = Callable[[Mapping[int, ProvenBound]], list[Known]]
+#: Of a problem of one reservoir or of a system.
+Bound = TypeVar("Bound")
 #: Gap that is asked for, and most seconds, where nothing else is said.
 GAP, SECONDS = 1e-5, 600.0
 #: Pairs of cells for each step of longer proofs.
@@ -119,11 +122,9 @@ def proven_plan(
 
     again = search if improve else None
     effort = Effort(gap, seconds, processors(), plan.problems.least_gap_scale)
-    asked, bounded = (device or AUTO).strip().lower(), None
-    if asked != HOST:
-        with suppress(*([DeviceError] if or_host or asked == AUTO else [])):
-            chosen = device_of(asked, or_host=or_host)
-            bounded = None if chosen is None else _on_device(chosen, problems, effort, progress, again)
+    bounded = by_device(
+        device, lambda chosen, _: _on_device(chosen, problems, effort, progress, again), or_host=or_host
+    )
     if bounded is None:
         bounded = _on_host(problems, effort, progress, again)
     fitness = _fitness(list(_known(found)))
@@ -147,6 +148,21 @@ def _told(plan: Plan, gap: float) -> list[Known]:
 def _fitness(problems: Iterable[Known]) -> FloatArray:
     """Fitness of schedules, NaN of those that are none of those that are bounded."""
     return np.array([np.nan if known.fitness is None else known.fitness for known in problems])
+
+
+def by_device(
+    device: str | None, prove: Callable[[DeviceInfo, bool], list[Bound] | None], *, or_host: bool
+) -> list[Bound] | None:
+    """What a device proves, which is told whether it was named; None where CPU threads are to prove.
+
+    Parameters `device` and `or_host`, and what is raised, are those of `prove_plan`.
+    """
+    asked = (device or AUTO).strip().lower()
+    if asked != HOST:
+        with suppress(*([DeviceError] if or_host or asked == AUTO else [])):
+            chosen = device_of(asked, or_host=or_host)
+            return None if chosen is None else prove(chosen, asked != AUTO)
+    return None
 
 
 def device_of(wanted: str, *, or_host: bool = False) -> DeviceInfo | None:

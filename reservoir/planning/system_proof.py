@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,13 +14,13 @@ import numpy as np
 from reservoir.certificate.bound import Together
 from reservoir.certificate.price_ranges import price_ranges
 from reservoir.certificate.system import SystemBound, prove_system
-from reservoir.errors import DeviceError
 from reservoir.hydro.calendar import some_labels
 from reservoir.hydro.inflow import first_days
 from reservoir.hydro.system_operation import SystemOperation
+from reservoir.opencl import DeviceInfo
 from reservoir.planning.firm_power import promising_all
 from reservoir.planning.open_part import LEAST_GAIN, found_note
-from reservoir.planning.proof import AUTO, GAP, HOST, LONGER_STAGE, SECONDS, STAGE, device_of
+from reservoir.planning.proof import GAP, LONGER_STAGE, SECONDS, STAGE, by_device
 from reservoir.planning.solving import StageProgress, begun, silent_stage
 from reservoir.planning.system_plan import SystemPlan, SystemProofs
 from reservoir.planning.system_search import FINISH
@@ -72,12 +71,14 @@ def prove_system_plan(
         If the device that is named is missing, cannot bound brackets, or fails.
     """
     until = time.monotonic() + seconds
-    problems, wanted, bounded = list(_known(plan)), (device or AUTO).strip().lower(), None
-    if wanted != HOST:
-        with suppress(*([DeviceError] if or_host or wanted == AUTO else [])):
-            chosen = device_of(wanted, or_host=or_host)
-            if chosen is not None and (wanted != AUTO or chosen.kind != "CPU"):
-                bounded = _bounded(problems, gap, seconds, progress, Together(chosen))
+    problems = list(_known(plan))
+
+    def on_device(chosen: DeviceInfo, named: bool) -> list[SystemBound] | None:
+        if chosen.kind == "CPU" and not named:  # its threads are faster
+            return None
+        return _bounded(problems, gap, seconds, progress, Together(chosen))
+
+    bounded = by_device(device, on_device, or_host=or_host)
     if bounded is None:
         bounded = _bounded(problems, gap, seconds, progress)
     better = _improved(plan, bounded, gap, progress) if improve else plan

@@ -8,7 +8,7 @@ import pytest
 from reservoir.bench.cascade_systems import lancang
 from reservoir.certificate import bound
 from reservoir.errors import DeviceError
-from reservoir.planning import system_proof
+from reservoir.planning import proof, system_proof
 from reservoir.planning.system_plan import optimise_system
 from reservoir.planning.system_proof import prove_system_plan
 from reservoir.zoo import zoo_system
@@ -77,7 +77,7 @@ def test_a_device_is_used_where_it_is_named_and_a_cpu_not_by_itself(worse, devic
     assert asked_for(plan, monkeypatch, str(device.index)) == [device]
     assert asked_for(plan, monkeypatch, "host") == []
     assert asked_for(plan, monkeypatch, "auto") == ([] if device.kind == "CPU" else [device])
-    monkeypatch.setattr(system_proof, "device_of", lambda *_, **__: replace(device, kind="GPU"))
+    monkeypatch.setattr(proof, "device_of", lambda *_, **__: replace(device, kind="GPU"))
     assert len(asked_for(plan, monkeypatch, None)) == 1
 
 
