@@ -9,26 +9,23 @@ through which no path is longer than a threshold is dropped, all other cells are
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby, pairwise
-from threading import Lock
-from typing import Any, NamedTuple, TypeVar
+from itertools import pairwise
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.certificate.boxes import bracket_bound, fill_by_mean
-from reservoir.certificate.cells import Cells, first_intervals, halved, longest_paths, pairs_of
-from reservoir.certificate.on_device import BracketsOnDevice, bound_program, has_double
+from reservoir.certificate.cells import Cells, first_intervals, halved, longest_paths
 from reservoir.certificate.reachable import Reachable, reachable, stages_to_prove
 from reservoir.certificate.stages import SEGMENTS, ByMean, Stages, stages_of
 from reservoir.certificate.tables import CellValues, cell_values
 from reservoir.hydro.jit import compiled_as_written
 from reservoir.hydro.plant import Plant
-from reservoir.opencl import DeviceInfo, Session
 from reservoir.problems.reservoir.year import ReservoirYears
 
 FloatArray = NDArray[np.float64]
@@ -109,8 +106,6 @@ class Effort:
         Of cells that are bounded for each step at most, in all levels.
     levels : int
         Sizes of cells at most.
-    together : Together, optional
-        Bounds brackets in place of the threads, of a reservoir with a free flow (`stages.freed`).
     """
 
     gap: float = 1e-5
@@ -119,7 +114,16 @@ class Effort:
     least_scale: float = 0.0
     pairs: int = PAIRS
     levels: int = _MOST_LEVELS
-    together: Together | None = None
+
+
+class Bracketing(Protocol):
+    """Bounds brackets for a proof: CPU threads (`Threads`), or a device for several proofs (`together.Together`)."""
+
+    def told_by_mean(self, plant: Plant, stages: Stages, known: Reachable) -> Stages:
+        """As `told_by_mean`."""
+
+    def bounded(self, plant: Plant, stages: Stages, cells: Cells, brackets: FloatArray) -> FloatArray:
+        """The bounds of all pairs that are not minus infinity, shape (pairs,)."""
 
 
 def prove_bound(
@@ -129,6 +133,7 @@ def prove_bound(
     effort: Effort | None = None,
     values: Values = cell_values,
     stages: Stages | None = None,
+    by: Bracketing | None = None,
 ) -> ProvenBound:
     """Prove a bound of the fitness of all schedules that keep the limits of a horizon.
 
@@ -147,22 +152,18 @@ def prove_bound(
         Makes the values on cells; any will do, good ones make the bound tight.
     stages : Stages, optional
         Those of a year with a free flow (`stages.freed`); by default `stages_to_prove`.
+    by : Bracketing, optional
+        Bounds brackets, of a reservoir with a free flow alone if it is a device; by default the threads of the effort.
     """
     effort, plant = effort or Effort(), year.model.exact
-    together = effort.together
+    by = by or Threads(effort.threads)
     stages = stages or stages_to_prove(year.limits, year.penalty)
     if stages.free and effort.gap > 0.0:  # where no gap is left, boxes by themselves are closer
-        known = reachable(year.limits, stages)
-        stages = together.told_by_mean(plant, stages, known) if together else told_by_mean(plant, stages, known)
+        stages = by.told_by_mean(plant, stages, reachable(year.limits, stages))
     proof = proof_of(year, stages, storages_hm3, fitness, effort, values)
     state = advanced(proof)
     while not isinstance(state, ProvenBound):
-        cells, brackets = state
-        if together is not None:
-            brackets = together.bounded(plant, stages, cells, brackets)
-        else:
-            _bound_all(plant, stages, cells, brackets, effort.threads)
-        state = advanced(proof, brackets)
+        state = advanced(proof, by.bounded(plant, stages, *state))
     return state
 
 
@@ -270,16 +271,27 @@ def bound_pairs(plant: Plant, stages: Stages, cells: Cells, brackets: FloatArray
                     )
 
 
-def _bound_all(plant: Plant, stages: Stages, cells: Cells, brackets: FloatArray, threads: int) -> None:
-    """Bound all pairs that are alive, the steps shared among threads."""
-    steps = stages.rows.shape[1]
-    if threads == 1:
-        bound_pairs(plant, stages, cells, brackets, 0, steps)
-        return
-    ends = np.linspace(0, steps, min(_PARTS * threads, steps) + 1).astype(int).tolist()
-    with ThreadPoolExecutor(threads) as pool:
-        for done in [pool.submit(bound_pairs, plant, stages, cells, brackets, *span) for span in pairwise(ends)]:
-            done.result()
+@dataclass(frozen=True)
+class Threads:
+    """So many CPU threads, which share the steps of a horizon among them."""
+
+    threads: int = 1
+
+    def told_by_mean(self, plant: Plant, stages: Stages, known: Reachable) -> Stages:
+        """As `told_by_mean`."""
+        return told_by_mean(plant, stages, known)
+
+    def bounded(self, plant: Plant, stages: Stages, cells: Cells, brackets: FloatArray) -> FloatArray:
+        """The bounds of all pairs that are not minus infinity, in place of the brackets."""
+        steps = stages.rows.shape[1]
+        if self.threads == 1:
+            bound_pairs(plant, stages, cells, brackets, 0, steps)
+            return brackets
+        ends = np.linspace(0, steps, min(_PARTS * self.threads, steps) + 1).astype(int).tolist()
+        with ThreadPoolExecutor(self.threads) as pool:
+            for done in [pool.submit(bound_pairs, plant, stages, cells, brackets, *span) for span in pairwise(ends)]:
+                done.result()
+        return brackets
 
 
 def _through(table: CellValues, brackets: FloatArray, *, cyclic: bool) -> tuple[FloatArray, FloatArray]:
@@ -296,169 +308,12 @@ def _through(table: CellValues, brackets: FloatArray, *, cyclic: bool) -> tuple[
     return through, before
 
 
-Item = TypeVar("Item")
-
-#: Pairs of cells that are laid out together, beside those of one horizon: half a gigabyte of brackets, and no more than
-#: a kernel can index.
-_PAIRS_TOGETHER = 2**26
-#: Steps of horizons that are proved together, beside those of one: enough pairs for any device, and proofs that wait
-#: hold some tens of bytes for each pair of theirs.
-_STEPS_TOGETHER = 2048
-
-
 class Known(NamedTuple):
     """A horizon, a schedule of it, and the fitness of that; arguments of `prove_bound`."""
 
     year: ReservoirYears
     storages_hm3: FloatArray
     fitness: float | None
-
-
-def parts_together(horizons: Sequence[Known], pairs: int = PAIRS) -> Iterator[list[Known]]:
-    """Horizons in parts of one plant each, of so many steps that they may be proved together.
-
-    Parameters
-    ----------
-    horizons : sequence of Known
-    pairs : int
-        Of cells for each step (`Effort`).
-    """
-    most = max(_STEPS_TOGETHER * PAIRS // pairs, 1)
-    for _, group in groupby(horizons, lambda known: id(known.year.model)):
-        of_plant = list(group)
-        yield from _in_parts(of_plant, [known.year.limits.steps for known in of_plant], most)
-
-
-def prove_together(
-    device: DeviceInfo,
-    horizons: Sequence[Known],
-    effort: Effort,
-    done: Callable[[int], None] = lambda _: None,
-    *,
-    single: bool = False,
-) -> list[ProvenBound]:
-    """Prove a bound for each of some horizons of one plant, as `prove_bound` does.
-
-    Parameters
-    ----------
-    device : DeviceInfo
-    horizons : sequence of Known
-    effort : Effort
-        Its seconds are those of all horizons; its threads do what the device does not.
-    done : callable
-        Told how many horizons are proved, whenever more are.
-    single : bool
-        As `BracketsOnDevice`.
-
-    Raises
-    ------
-    DeviceError
-        If the device can bound no brackets (`BracketsOnDevice`), or fails.
-    """
-    stages = [stages_to_prove(known.year.limits, known.year.penalty) for known in horizons]
-    first_step = np.cumsum([0, *(each.rows.shape[1] for each in stages)])
-    proofs = [
-        proof_of(known.year, of, *known[1:], effort, cell_values) for known, of in zip(horizons, stages, strict=True)
-    ]
-    proved: dict[int, ProvenBound] = {}
-    with Session(device) as session, ThreadPoolExecutor(effort.threads) as pool:
-        on_device = BracketsOnDevice(session, horizons[0].year.model.exact, stages, single=single)
-        places, states = list(range(len(proofs))), list(pool.map(advanced, proofs))
-        while True:
-            proved |= {place: s for place, s in zip(places, states, strict=True) if isinstance(s, ProvenBound)}
-            asked = [(place, *s) for place, s in zip(places, states, strict=True) if not isinstance(s, ProvenBound)]
-            done(len(proved))
-            if not asked:
-                return [proved[place] for place in range(len(proofs))]
-            places = [place for place, *_ in asked]
-            bounds = _bounded(
-                on_device, [(int(first_step[place]), cells, brackets) for place, cells, brackets in asked]
-            )
-            states = list(pool.map(advanced, [proofs[place] for place in places], bounds))
-
-
-def _bounded(on_device: BracketsOnDevice, asked: Sequence[tuple[int, Cells, FloatArray]]) -> list[FloatArray]:
-    """Bounds of the brackets of horizons, from the first step of each on the device, its cells, and their numbers."""
-    bounds = list[FloatArray]()
-    for part in _in_parts(asked, [len(brackets) for *_, brackets in asked], _PAIRS_TOGETHER):
-        pairs = pairs_of([cells for _, cells, _ in part], [first for first, *_ in part])
-        sizes = np.cumsum([len(brackets) for *_, brackets in part[:-1]])
-        bounds += np.split(on_device.bound(pairs, np.concatenate([brackets for *_, brackets in part])), sizes)
-    return bounds
-
-
-class Together:
-    """Bounds brackets on a device for proofs in threads of their own: all that wait of one plant in one launch.
-
-    They are of reservoirs with a free flow (`stages.freed`). What is bounded does not depend on what waits.
-
-    Parameters
-    ----------
-    device : DeviceInfo
-    single : bool
-        As `BracketsOnDevice`.
-
-    Raises
-    ------
-    DeviceError
-        If the device can bound no brackets; later, if it fails.
-    """
-
-    def __init__(self, device: DeviceInfo, *, single: bool = False) -> None:
-        self._device, self._single = device, single or not has_double(device)
-        self._waiting: dict[Any, list[tuple[Any, Future[Any]]]] = {}
-        self._listing, self._turn = Lock(), Lock()
-        bound_program(device, single=self._single, free=True)
-
-    def told_by_mean(self, plant: Plant, stages: Stages, known: Reachable) -> Stages:
-        """As `told_by_mean`; by compiled code where the device has no double precision."""
-        if self._single:
-            return told_by_mean(plant, stages, known)
-        by_mean: ByMean = self._asked(self._tell, plant, stages.without_range, known)
-        return stages._replace(by_mean=by_mean)
-
-    def bounded(self, plant: Plant, stages: Stages, cells: Cells, brackets: FloatArray) -> FloatArray:
-        """The bounds of all pairs that are not minus infinity, shape (pairs,), as `BracketsOnDevice.bound`."""
-        bounds: FloatArray = self._asked(self._bound, plant, stages, cells, brackets)
-        return bounds
-
-    def _asked(self, answers: Callable[..., Any], plant: Plant, *question: Any) -> Any:
-        """The answer to a question; who has a turn asks for all that wait with one of the same kind."""
-        kind, mine = (answers.__name__, id(plant)), Future[Any]()
-        with self._listing:
-            self._waiting.setdefault(kind, []).append((question, mine))
-        with self._turn:
-            if not mine.done():
-                with self._listing:
-                    questions, futures = zip(*self._waiting.pop(kind), strict=True)
-                try:
-                    with Session(self._device) as session:
-                        horizons = [stages for stages, *_ in questions]
-                        on_device = BracketsOnDevice(session, plant, horizons, single=self._single)
-                        found = answers(on_device, questions)
-                except BaseException as error:
-                    for future in futures:
-                        future.set_exception(error)
-                else:
-                    for future, answer in zip(futures, found, strict=True):
-                        future.set_result(answer)
-        return mine.result()
-
-    @staticmethod
-    def _tell(on_device: BracketsOnDevice, questions: Sequence[tuple[Stages, Reachable]]) -> list[ByMean]:
-        return on_device.told_by_mean([known for _, known in questions])
-
-    @staticmethod
-    def _bound(on_device: BracketsOnDevice, questions: Sequence[tuple[Stages, Cells, FloatArray]]) -> list[FloatArray]:
-        first = np.cumsum([0, *(stages.rows.shape[1] for stages, *_ in questions)]).tolist()
-        return _bounded(on_device, [(start, *of[1:]) for start, of in zip(first[:-1], questions, strict=True)])
-
-
-def _in_parts(items: Sequence[Item], sizes: Sequence[int], most: int) -> Iterator[list[Item]]:
-    """Items in a row whose sizes come to less than `most`, but for the first of them."""
-    part = (np.cumsum(sizes) - 1) // most
-    for _, numbered in groupby(zip(part, items, strict=True), lambda item: item[0]):
-        yield [item for _, item in numbered]
 
 
 def compile_ahead(horizons: Iterable[Known], *, brackets: bool = True) -> None:

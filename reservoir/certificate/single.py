@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reservoir.certificate.bound import Effort, ProvenBound, prove_bound
+from reservoir.certificate.bound import Bracketing, Effort, ProvenBound, prove_bound
 from reservoir.certificate.boxes import loss_jet, release_of, turbined_between
 from reservoir.certificate.cells import first_intervals
 from reservoir.certificate.reachable import Reachable, reachable
@@ -202,14 +202,16 @@ class Single:
         worth = follow_values(plant, self.rows, grid, penalty, values, free, storages, flows)
         return Path(worth + end_value * (storages[-1] - storages[0]), storages, flows[:2], flows[2], flows[3])
 
-    def proven(self, free: FreeFlow, path: Path, effort: Effort, least: float | None = None) -> ProvenBound:
+    def proven(
+        self, free: FreeFlow, path: Path, effort: Effort, least: float | None = None, by: Bracketing | None = None
+    ) -> ProvenBound:
         """The bound at prices, near a path, of all that is worth more than the path or than a least worth."""
         known = path.worth if np.isfinite(path.worth) else None
         storages = path.storages_hm3 if known is not None else self.path_hm3
         known = known if least is None else least
         values = partial(cell_values, free=free)
         slack = _OF_SLACK * effort.gap * effort.least_scale / len(free.lower)
-        return prove_bound(self.year, storages, known, effort, values, freed(self.stages, free, slack))
+        return prove_bound(self.year, storages, known, effort, values, freed(self.stages, free, slack), by)
 
 
 class Path(NamedTuple):

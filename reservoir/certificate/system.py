@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from reservoir.certificate.bound import Effort, ProvenBound, Together
+from reservoir.certificate.bound import Bracketing, Effort, ProvenBound
 from reservoir.certificate.bundle import least_sum
 from reservoir.certificate.multipliers import multipliers
 from reservoir.certificate.shortages import Shortage
@@ -101,7 +101,7 @@ class SystemProblem:
         At work on it.
     flows : sequence, optional
         Of each reservoir, bounds of what links bring it and of what it releases (`Single`), if not the year's own.
-    together : Together, optional
+    together : Bracketing, optional
         Bounds brackets on a device; by default compiled code does.
     """
 
@@ -113,7 +113,7 @@ class SystemProblem:
         below: float = 0.0,
         threads: int = 1,
         flows: Sequence[tuple[Any, Any]] = (),
-        together: Together | None = None,
+        together: Bracketing | None = None,
     ) -> None:
         self.batch, self.schedule, self.below, self.threads = batch, schedule, below, threads
         self.together = together
@@ -233,7 +233,7 @@ class SystemProblem:
         """Of the proof of one reservoir, where all are proved in so many seconds."""
         at_once = min(self.threads, len(self.singles))
         share = seconds * at_once / len(self.singles)
-        return Effort(gap, share, self.threads // at_once, scale, together=self.together, **changed)
+        return Effort(gap, share, self.threads // at_once, scale, **changed)
 
     def scale(self, frees: list[FreeFlow]) -> float:
         """The size of what is added up."""
@@ -339,7 +339,7 @@ class SystemProblem:
         short = worth - self.fitness
         most = [path.worth - (1.0 + _SPARE) * short for path in paths]
         efforts = repeat(self._effort(0.0, seconds, levels=_LEVELS))
-        proofs = list(self._at_once(Single.proven, self.singles, frees, paths, efforts, most))
+        proofs = list(self._at_once(Single.proven, self.singles, frees, paths, efforts, most, repeat(self.together)))
         apart = constant + sum(proof.bound for proof in proofs) - self.fitness + _ROUNDING * self.scale(frees)
         spare = [proof.bound - apart - least for proof, least in zip(proofs, most, strict=True)]
         cyclic = [single.year.limits.cyclic for single in self.singles]
@@ -405,7 +405,7 @@ class SystemProblem:
         efforts = repeat(self._effort(each, seconds, scale))
         least = [path.worth - self.below if self.below and np.isfinite(path.worth) else None for path in paths]
         proofs, bound, of_water = list[ProvenBound](), constant, prices[: len(self.singles)]
-        for proof in self._at_once(Single.proven, self.singles, frees, paths, efforts, least):
+        for proof in self._at_once(Single.proven, self.singles, frees, paths, efforts, least, repeat(self.together)):
             proofs.append(proof)
             bound += proof.bound
             told(_FOR_PRICES + (1.0 - _FOR_PRICES) * len(proofs) / len(self.singles))
@@ -422,7 +422,7 @@ def prove_system(
     threads: int = 1,
     below: float = 0.0,
     told: Told = _untold,
-    together: Together | None = None,
+    together: Bracketing | None = None,
 ) -> SystemBound:
     """Prove a bound of the fitness of all schedules that keep the limits of one year of a system.
 
@@ -442,7 +442,7 @@ def prove_system(
         a bound that is no lower than the schedule all the same rests on neither.
     told : callable
         Told which part is done, about.
-    together : Together, optional
+    together : Bracketing, optional
         Bounds brackets on a device; by default compiled code does.
     """
     began = time.monotonic()

@@ -17,13 +17,12 @@ from reservoir.certificate.bound import (
     Known,
     ProvenBound,
     compile_ahead,
-    parts_together,
     prove_bound,
-    prove_together,
 )
 from reservoir.certificate.on_device import bound_program, has_double
 from reservoir.certificate.reachable import stages_to_prove
 from reservoir.certificate.stages import TOLERANCE
+from reservoir.certificate.together import parts_together, prove_together
 from reservoir.errors import DeviceError
 from reservoir.hydro.inflow import first_days
 from reservoir.hydro.operation import Operation

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from reservoir.certificate.bound import Together
 from reservoir.certificate.price_ranges import price_ranges
 from reservoir.certificate.system import SystemBound, prove_system
+from reservoir.certificate.together import Together
 from reservoir.hydro.calendar import some_labels
 from reservoir.hydro.inflow import first_days
 from reservoir.hydro.system_operation import SystemOperation

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from reservoir.certificate.bound import _bound_all, _through
+from reservoir.certificate.bound import Threads, _through
 from reservoir.certificate.cells import first_intervals, halved
 from reservoir.certificate.reachable import reachable
 from reservoir.certificate.stages import stages_of
@@ -31,7 +31,7 @@ def first_of(problems):
 def lengths(year, intervals):
     """Brackets of the pairs, lengths of the longest paths through them, and where cells are cut."""
     table, brackets = cell_values(year, intervals, None, COST), np.where(intervals.alive, 0.0, -np.inf)
-    _bound_all(year.model.exact, stages_of(year.limits), table.cells, brackets, 1)
+    Threads().bounded(year.model.exact, stages_of(year.limits), table.cells, brackets)
     return brackets, _through(table, brackets, cyclic=year.limits.cyclic)[0], table.cut
 
 

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from reservoir.certificate import on_device
-from reservoir.certificate.bound import Together, told_by_mean
+from reservoir.certificate.bound import told_by_mean
 from reservoir.certificate.cells import pairs_of
 from reservoir.certificate.on_device import BracketsOnDevice, definitions
 from reservoir.certificate.reachable import Reachable
 from reservoir.certificate.stages import freed
+from reservoir.certificate.together import Together
 from reservoir.errors import DeviceError
 from reservoir.opencl import Session, assemble
 from tests.certificate.device_cases import CASES, boxes_of, narrowed, of_device, on_host, tabled

@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from reservoir.certificate.bound import Effort, Known, bound_pairs, prove_bound, prove_together
+from reservoir.certificate.bound import Effort, Known, bound_pairs, prove_bound
 from reservoir.certificate.cells import Cells, pairs_of
 from reservoir.certificate.reachable import reachable, stages_to_prove
 from reservoir.certificate.stages import stages_of
+from reservoir.certificate.together import prove_together
 from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from reservoir import bundled_case
-from reservoir.certificate import bound as proofs_together
 from reservoir.certificate import on_device
-from reservoir.certificate.bound import Effort, Known, parts_together, prove_bound, prove_together
+from reservoir.certificate import together as proofs_together
+from reservoir.certificate.bound import Effort, Known, prove_bound
+from reservoir.certificate.together import parts_together, prove_together
 from reservoir.hydro.objectives import Horizon
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.problems.reservoir.year import ReservoirYears

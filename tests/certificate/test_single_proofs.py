@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from reservoir import bundled_case
-from reservoir.certificate.bound import Effort, prove_bound, prove_together
+from reservoir.certificate.bound import Effort, prove_bound
+from reservoir.certificate.together import prove_together
 from reservoir.problems.reservoir.year import reservoir_problems
 from tests.certificate.test_proofs_together import CASES, known_of
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from reservoir.bench.cascade_systems import lancang
-from reservoir.certificate import bound
+from reservoir.certificate import together
 from reservoir.errors import DeviceError
 from reservoir.planning import proof, system_proof
 from reservoir.planning.system_plan import optimise_system
@@ -87,7 +87,7 @@ def test_a_device_that_cannot_is_an_error_if_it_is_named(worse, device, monkeypa
     def fails(*_, **__):
         raise DeviceError("gone", mend="choose another")
 
-    monkeypatch.setattr(bound.BracketsOnDevice, "bound", fails)
+    monkeypatch.setattr(together.BracketsOnDevice, "bound", fails)
     with pytest.raises(DeviceError, match="gone"):
         prove_system_plan(plan, 1e-3, 10.0, device=str(device.index))
     assert np.isfinite(prove_system_plan(plan, 1e-3, 10.0, device=str(device.index), or_host=True).proofs.bound[0])
