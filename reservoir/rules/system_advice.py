@@ -24,7 +24,15 @@ from reservoir.rules.advice import Advice, Outlook, Situation, advice_of, stated
 from reservoir.rules.base.physics import month_end
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import FloatArray, require_no_ramps
-from reservoir.rules.families.separable import Separable, SystemRule, arriving_late, at_once, brings, carried_worth
+from reservoir.rules.families.separable import (
+    Separable,
+    SystemRule,
+    arriving_late,
+    arriving_later,
+    at_once,
+    brings,
+    carried_worth,
+)
 from reservoir.rules.inflow_model import normal_numbers
 from reservoir.rules.joint_inflow import JointInflowModel
 
@@ -149,6 +157,17 @@ class _River:
         links = enumerate(self.system.links)
         return [arriving_late(link, partial(earlier, number), self.volume, step) for number, link in links]
 
+    def later(self, step: int, months: int) -> FloatArray:
+        """The same of a step and of those after it, of what was carried before the first, shape (months, links)."""
+        before = self.before()
+
+        def earlier(number: int, late: int) -> float:
+            return before[number]
+
+        links = enumerate(self.system.links)
+        later = [arriving_later(link, partial(earlier, of), self.volume, step, months) for of, link in links]
+        return np.array(later).reshape(len(before), months).T
+
     def arriving(self, place: int, late: Sequence[Any], flows: Mapping[int, Any]) -> Any:
         """What links bring to a reservoir, of what they carry now, by their places."""
         total: Any = 0.0
@@ -217,7 +236,8 @@ def advise_system(
     asked: list[float] | None = None
     if isinstance(rule, Separable):
         upper = np.array([site.storage_upper_hm3[step] for site in rule.sites])
-        weighed = situation.storage_hm3, situation.local_m3s, situation.probability, np.array(late), upper
+        ahead = river.later(step, rule.months_weighed)
+        weighed = situation.storage_hm3, situation.local_m3s, situation.probability, ahead, upper
         asked, values = rule.best_releases(system, step, *weighed).tolist(), rule
     flows, found = dict[int, Any](), list[tuple[Situation, float, Advice]]()
     of_before = river.late((step - 1) % MONTHS_PER_YEAR), river.before()

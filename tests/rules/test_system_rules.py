@@ -130,7 +130,7 @@ def test_water_under_way_arrives_as_links_bring_it(travel):
 @pytest.mark.parametrize("step", [1, 5, 9])
 def test_no_pair_of_releases_is_worth_more_than_the_decision(rule, training, step):
     storage, upper = np.array([70.0, 45.0]), np.array([each.storage_upper_hm3[step] for each in rule.sites])
-    local, late = np.array([25.0, 9.0]), np.array([6.0])
+    local, late = np.array([25.0, 9.0]), np.array([[6.0]])
     known = local if rule.forecast is Forecast.MONTH else None
     classes, chain = np.array(rule.classes_m3s), np.array(rule.transitions)
     after = (step + 1) % 12
@@ -189,7 +189,7 @@ def test_advice_is_the_joint_decision_and_hands_water_on(rule, training):
     late = share * 0.25 * 30.0 * volume[step - 1] / volume[step]
     upper = np.array([site.storage_upper_hm3[step] for site in rule.sites])
     known = situation.local_m3s, situation.probability
-    asked = rule.best_releases(training.system, step, situation.storage_hm3, *known, np.array([late]), upper)
+    asked = rule.best_releases(training.system, step, situation.storage_hm3, *known, np.array([[late]]), upper)
     np.testing.assert_allclose([each.advice.asked_m3s for each in advice.values()], asked)
     lower = advice["lower"]
     at_once = share * 0.75 * advice["upper"].advice.release_m3s

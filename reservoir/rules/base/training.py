@@ -341,10 +341,10 @@ Made = TypeVar("Made", bound=Callable[..., Any])
 
 def made_once(make: Made) -> Made:
     """Make what several families ask of the same training years once; it is kept as long as the years are."""
-    kept: WeakKeyDictionary[Training, dict[tuple[Any, ...], Any]] = WeakKeyDictionary()
+    kept: WeakKeyDictionary[Any, dict[tuple[Any, ...], Any]] = WeakKeyDictionary()
 
     @wraps(make)
-    def of(training: Training, *further: Any) -> Any:
+    def of(training: Any, *further: Any) -> Any:
         made = kept.setdefault(training, {})
         if further not in made:
             made[further] = make(training, *further)

@@ -35,6 +35,8 @@ from reservoir.rules.joint_inflow import JointInflowModel
 SEPARABLE: Final = "separable"
 #: How often the release of every reservoir is looked for anew, and by what part of the worth it must gain then.
 _ROUNDS, _GAINED = 6, 1e-9
+#: Which part of a change is passed on by those below: all of it or, preferred where both are as good, nothing.
+_PASSED_ON = np.array([1.0, 0.0]).reshape(-1, 1, 1)
 
 
 def _as_classes_m3s(rows: tuple[Numbers, ...], known: Known) -> Iterator[Refusal]:
@@ -152,6 +154,11 @@ class Separable(Block):
         """The values of each reservoir by its name, from upstream to downstream."""
         return {site.reservoir: site for site in self.sites}
 
+    @property
+    def months_weighed(self) -> int:
+        """Months whose decisions are weighed: the one that is decided."""
+        return 1
+
     @cached_property
     def _chain(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         return np.array(self.classes_m3s), np.array(self.transitions), np.array(self.local_m3s)
@@ -179,8 +186,8 @@ class Separable(Block):
             Local inflow of the step; None where `forecast` is ``none``.
         river_before_m3s : float
             Local inflow of all reservoirs together in the step before.
-        late_m3s : ndarray, shape (links,)
-            What each link brings of water that was released in earlier steps.
+        late_m3s : ndarray, shape (`months_weighed`, links)
+            What each link brings, in this step and those after it, of water that was released in earlier steps.
         upper_hm3 : ndarray, shape (reservoirs,)
             The highest storage that is allowed at the end of the step.
         """
@@ -201,9 +208,10 @@ class Separable(Block):
         upper_hm3: FloatArray,
     ) -> FloatArray:
         """As `releases`, with inflows that may come, shape (reservoirs, inflows), and the probability of each."""
-        after = (step + 1) % len(self._chain[0])
-        values = [site._smooth[1][after] @ self.known_by(step, local_m3s).T for site in self.sites]
-        month = _Month(self, system, step, storage_hm3, local_m3s, probability, late_m3s, upper_hm3, values)
+        return self.decided(JointMonth.of(self, system, step, storage_hm3, local_m3s, probability, late_m3s, upper_hm3))
+
+    def decided(self, month: JointMonth) -> FloatArray:
+        """Releases of a month, shape (reservoirs,)."""
         return month.best()
 
     def expected(self, step: int, river_before_m3s: float) -> tuple[FloatArray, FloatArray]:
@@ -240,8 +248,8 @@ SystemRule = Separable | Mapping[str, Rule]
 
 
 @dataclass(frozen=True, eq=False)
-class _Month:
-    """One step that is decided; arrays of tried releases and classes, shape (tried, classes).
+class JointMonth:
+    """One step that is decided; arrays of ways to pass changes on, tried releases and classes, in this order.
 
     Parameters
     ----------
@@ -265,20 +273,35 @@ class _Month:
     #: What each link carries, at its source, by the releases that are asked for now.
     flows: dict[Link, FloatArray] = field(default_factory=dict)
 
+    @classmethod
+    def of(
+        cls,
+        rule: Separable,
+        system: System,
+        step: int,
+        storage_hm3: FloatArray,
+        local_m3s: FloatArray,
+        probability: FloatArray,
+        late_m3s: FloatArray,
+        upper_hm3: FloatArray,
+    ) -> JointMonth:
+        """The step of `Separable.best_releases`."""
+        known, after = rule.known_by(step, local_m3s).T, (step + 1) % len(rule.classes_m3s)
+        values = [site._smooth[1][after] @ known for site in rule.sites]
+        return cls(rule, system, step, storage_hm3, local_m3s, probability, late_m3s, upper_hm3, values)
+
     def best(self) -> FloatArray:
         """The releases: each tried with those of the others held, and with the storages below held."""
         every = range(len(self.rule.sites))
-        asked = [np.array([[each]]) for each in self._first()]
-        worth = self._worth(asked, every, self.flows)[0]
+        asked = [np.full((1, 1, 1), each) for each in self._first()]
+        worth = float(self._worth(asked, every, self.flows)[0, 0])
         for _ in range(_ROUNDS):
             before = worth
             for place in every:
-                below = self._below[place]
-                for passing in (False, True) if len(below) > 1 else (False,):
-                    worth += self._improve(place, asked, below, passing)
+                worth += self._improve(place, asked)
             if worth - before <= _GAINED * abs(worth):
                 break
-        return np.array([float(each[0, 0]) for each in asked])
+        return np.array([each.item() for each in asked])
 
     def _first(self) -> Iterator[float]:
         """What flows in, within the bounds of the release."""
@@ -291,43 +314,53 @@ class _Month:
             carried |= {link: float(link.of_release(flow, flow)) for link in self._from(place)}
             yield flow
 
-    def _improve(self, place: int, asked: list[FloatArray], below: Sequence[int], passing: bool) -> float:
-        """Take the best release of one reservoir, and say what is gained."""
+    def tried(self, place: int, count: int) -> FloatArray:
+        """Releases of a reservoir, so many, from what fills it to what empties it; see `Physics.tried_releases`."""
         site, inflow = self.rule.sites[place], self._inflow(place, self.flows)
-        now = float(self._worth(asked, below, {**self.flows})[0])
-        upper, start = float(self.upper_hm3[place]), np.array(float(self.storage_hm3[place]))
-        tried = site.tried_releases(self.step, start, inflow.min(), inflow.max(), RELEASES, upper)
-        best, chosen = now, asked
+        start, upper = np.array(float(self.storage_hm3[place])), float(self.upper_hm3[place])
+        return site.tried_releases(self.step, start, inflow.min(), inflow.max(), count, upper)
+
+    def _improve(self, place: int, asked: list[FloatArray]) -> float:
+        """Take the best release of one reservoir, and say what is gained."""
+        below, now = self._below[place], asked[place].item()
+        tried = np.sort(np.append(self.tried(place, RELEASES), now))
+        best = made = -np.inf
         for _ in range(2):
-            moved = self._moved(place, asked, tried[:, np.newaxis], below, passing)
+            moved = np.broadcast_arrays(*self.moved(place, asked, tried.reshape(1, -1, 1)))
             worth = self._worth(moved, below, {**self.flows})
-            at = len(tried) - 1 - int(np.argmax((worth >= worth.max() - EQUAL * abs(worth.max()))[::-1]))
-            if worth[at] > best:
-                best = float(worth[at])
-                chosen = [each if len(each) == 1 else each[at : at + 1] for each in moved]
+            equal = worth.ravel() >= worth.max() - EQUAL * abs(worth.max())
+            way, at = divmod(worth.size - 1 - int(np.argmax(equal[::-1])), len(tried))
+            made = worth[-1, np.searchsorted(tried, now)] if best == -np.inf else made
+            if worth[way, at] > best:
+                best = worth[way, at]
+                chosen = [each[way : way + 1, at : at + 1] for each in moved]
             tried = np.linspace(tried[max(at - 1, 0)], tried[min(at + 1, len(tried) - 1)], RELEASES)
+        if best <= made:
+            return 0.0
         asked[:] = chosen
         self._worth(asked, below, self.flows)
-        return best - now
+        return float(best - made)
 
-    def _moved(
-        self, place: int, asked: list[FloatArray], tried: FloatArray, below: Sequence[int], passing: bool
-    ) -> list[FloatArray]:
-        """What is asked for with another release of a reservoir; the change passed on below, or stored there."""
-        moved = list(asked)
+    def moved(self, place: int, asked: Sequence[FloatArray], tried: FloatArray) -> list[FloatArray]:
+        """What is asked for with another release of a reservoir; the change passed on below, or stored there.
+
+        All of shape (ways to pass it on or 1, tried or 1, 1).
+        """
+        moved, below = list(asked), self._below[place]
         moved[place] = tried
-        for other in below[1:] if passing else ():
+        for other in below[1:]:
             change: Any = 0.0
             for link, _ in self._into(other):
                 source = self.system.names.index(link.source)
                 if source in below:
                     part = 0.0 if link.carries is Carried.SPILLED else at_once(link) * link.part_and_share[1]
                     change = change + part * (moved[source] - asked[source])
-            moved[other] = self.rule.sites[other].months.within_bounds(self.step, asked[other] + change)
+            passed_on = asked[other] + _PASSED_ON * change
+            moved[other] = self.rule.sites[other].months.within_bounds(self.step, passed_on)
         return moved
 
-    def _worth(self, asked: list[FloatArray], places: Sequence[int], flows: dict[Link, FloatArray]) -> FloatArray:
-        """What reservoirs make of what is asked for, and what is left then is worth, shape (tried,); fills in flows."""
+    def _worth(self, asked: Sequence[FloatArray], places: Sequence[int], flows: dict[Link, FloatArray]) -> FloatArray:
+        """What reservoirs make of what is asked for, and what is left then is worth, (ways, tried); fills in flows."""
         total: Any = 0.0
         for place in places:
             site, inflow = self.rule.sites[place], self._inflow(place, flows)
@@ -344,13 +377,13 @@ class _Month:
 
     def _inflow(self, place: int, flows: dict[Link, FloatArray]) -> FloatArray:
         """All that flows in."""
-        inflow: Any = self.local_m3s[place][np.newaxis]
+        inflow: Any = self.local_m3s[place][np.newaxis, np.newaxis]
         for link, late in self._into(place):
             inflow = inflow + brings(link, late, flows[link])
         return np.asarray(inflow)
 
     def _into(self, place: int) -> Iterator[tuple[Link, float]]:
-        name, late_m3s = self.system.names[place], self.late_m3s.tolist()
+        name, late_m3s = self.system.names[place], self.late_m3s[0].tolist()
         return ((link, late) for link, late in zip(self.system.links, late_m3s, strict=True) if link.target == name)
 
     def _from(self, place: int) -> list[Link]:
@@ -418,4 +451,13 @@ def arriving_late(link: Link, earlier: Callable[[int], Any], volume: FloatArray,
         The step, of those.
     """
     brought = (part * earlier(late) * volume[(at - late) % len(volume)] for late, part in link.parts if late)
-    return (1.0 - link.lost_share) * sum(brought) / volume[at]
+    return (1.0 - link.lost_share) * sum(brought) / volume[at % len(volume)]
+
+
+def arriving_later(link: Link, earlier: Callable[[int], Any], volume: FloatArray, at: int, months: int) -> list[Any]:
+    """The same of a step and of those after it, so many, of what a link carried before the first of them."""
+
+    def before(ahead: int) -> Callable[[int], Any]:
+        return lambda late: earlier(late - ahead) if late > ahead else 0.0
+
+    return [arriving_late(link, before(ahead), volume, at + ahead) for ahead in range(months)]

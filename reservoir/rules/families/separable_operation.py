@@ -15,19 +15,20 @@ from reservoir.rules.base.physics import Physics, month_end
 from reservoir.rules.base.rule import Forecast
 from reservoir.rules.base.simulation import operated_training
 from reservoir.rules.base.system_training import SystemTraining, operated_years, with_inflow
-from reservoir.rules.base.training import FloatArray, inflow_before
+from reservoir.rules.base.training import FloatArray, inflow_before, made_once
 from reservoir.rules.families.sdp import STORAGES, repeating_values
 from reservoir.rules.families.separable import (
     SEPARABLE,
     LinkedPhysics,
     Separable,
     SiteValues,
-    arriving_late,
+    arriving_later,
     brings,
     carried_worth,
 )
 
 
+@made_once
 def fit(training: SystemTraining, forecast: Forecast) -> Separable:
     """Fit the values of all reservoirs, upstream first: those below are fed by what the rules above release."""
     # The inflow model needs scipy, for which an operator with a rule does not wait.
@@ -147,7 +148,9 @@ def joint_releases(rules: Sequence[Separable], years: SystemYears, starts_hm3: F
 
     for at, (year, step) in enumerate(np.ndindex(len(years), steps)):
         rule, here = rules[year], (year, step)
-        late = np.array([arriving_late(link, partial(carried, link, at), volume, at) for link in links])
+        months = rule.months_weighed
+        later = [arriving_later(link, partial(carried, link, at), volume, at, months) for link in links]
+        late = np.array(later).reshape(len(links), months).T
         now = local[:, year, step] if rule.forecast is Forecast.MONTH else None
         asked[year, :, step] = rule.releases(
             system, step, storage, now, float(before[here]), late, upper[:, year, step]
@@ -155,7 +158,7 @@ def joint_releases(rules: Sequence[Separable], years: SystemYears, starts_hm3: F
         for place in places:
             own, site = limits[place], rule.sites[place]
             inflow = float(local[place, year, step])
-            for link, brought in zip(links, late, strict=True):
+            for link, brought in zip(links, late[0], strict=True):
                 if link.target == system.names[place]:
                     inflow += float(brings(link, brought, flows[link][at]))
             release, _, end = month_end(
