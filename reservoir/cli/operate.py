@@ -158,6 +158,19 @@ USUAL_MONTHS = 12
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
+def _not_beside(how: str) -> InputError:
+    problem = "needs the rule of the family replan beside this one, and there is none"
+    return InputError(problem, mend=f'fit it: "reservoir rules PLAN_DIR", {how}', column="--replan")
+
+
+def _replanning(rule_file: Path) -> Path:
+    """The file of the rule of a system that replans, beside another."""
+    beside = rule_file.with_name(f"{FAMILY}.json")
+    if not beside.is_file():
+        raise _not_beside("with --family replan")
+    return beside
+
+
 def _with_futures(
     inputs: RuleInputs,
     month: int,
@@ -404,12 +417,12 @@ def command(
 
     system_file = system_file_of(rule_file, reservoir_file)
     if system_file is not None:
-        options.require_of_one({"--flood-index": flood_index, "--replan": replan or None})
+        options.require_of_one({"--flood-index": flood_index})
         asked: dict[str, Any] = {"storages": storages, "inflows": inflows, "inflows_before": inflows_before}
         asked |= {"levels": levels, "released": released, "state": state, "ensemble": ensemble, "reading": reading}
         how: dict[str, Any] = {"months": months_ahead or USUAL_MONTHS, "members": members, "figure": figure}
         how |= {"unit_system": unit_system, "as_json": as_json}
-        operate_system(rule_file, system_file, month, asked, **how)
+        operate_system(_replanning(rule_file) if replan else rule_file, system_file, month, asked, **how)
         return
     options.require_of_several({"--state": state, "--released": released or None})
     level, storage = _last(levels, "--level"), _last(storages, "--storage")
@@ -431,9 +444,7 @@ def command(
     if replan:
         other = inputs.beside(FAMILY)
         if other is None:
-            problem = "needs the rule of the family replan beside this one, and there is none"
-            mend = 'fit it: "reservoir rules PLAN_DIR", with all families or with --family replan'
-            raise InputError(problem, mend=mend, column="--replan")
+            raise _not_beside("with all families or with --family replan")
         inputs = replace(inputs, rule=other)
     inputs = _with_futures(inputs, month, members, months_ahead, ensemble, {**reading, "sheet": of_ensemble}, figure)
     situation = _situation(inputs, month, level, storage, inflow, inflow_before, flood_index, units)

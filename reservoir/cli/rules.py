@@ -48,7 +48,7 @@ _OPTIONS = (
     click.option("--folds", type=Folds(), default=5, show_default=True,
         help=f"Blocks of years (of an ensemble: of members) for cross-validation, or {LEAVE_ONE_OUT}."),
     click.option("--family", "families", multiple=True, metavar="NAME",
-        help="Rule family to fit, repeatable.  [default: all]"),
+        help="Rule family to fit, repeatable.  [default: all; of a system all but replan, which takes longest]"),
     click.option("--horizon", metavar="year|record|N",
         help="Fit the rules to the optimum of the plan's record with this horizon, such as the whole record as one "
         "problem.  [default: to the plan]"),
@@ -195,7 +195,7 @@ def _of_system(
     from reservoir.report.rules_folder import claimed_for_rules
     from reservoir.report.system_rules_folder import write_system_rules
     from reservoir.rules import Forecast
-    from reservoir.rules.system_evaluation import SYSTEM_FAMILIES, evaluate_system, require_family
+    from reservoir.rules.system_evaluation import USUAL_FAMILIES, evaluate_system, require_family
 
     workbook = format_of(table_format, 1) is PlanFormat.XLSX
     for family in families:
@@ -209,7 +209,7 @@ def _of_system(
                 replace(saved.plan, units=units),
                 forecast=Forecast(forecast),
                 folds=folds or saved.plan.inflow.years,
-                families=families or SYSTEM_FAMILIES,
+                families=families or USUAL_FAMILIES,
                 progress=progress,
             )
             checks = evaluation.checks()

@@ -23,6 +23,7 @@ from reservoir.io.rule_file import (
 )
 from reservoir.rules import rule_from_dict
 from reservoir.rules.families.separable import SEPARABLE, Separable, SystemRule
+from reservoir.rules.families.system_replan import REPLAN, SystemReplan
 
 #: The values of a reservoir take some hundred kilobytes.
 MOST_BYTES = 20_000_000
@@ -129,8 +130,10 @@ def read_system_rule(path: str | Path, system: System) -> SystemRuleFile:
 
 def _rule_of_either_kind(content: object) -> Any:
     """A rule of all reservoirs together, or of one of them."""
-    of_all = isinstance(content, dict) and content.get("family") == SEPARABLE
-    return Separable.from_dict(content) if of_all else rule_from_dict(content)
+    family = content.get("family") if isinstance(content, dict) else None
+    if family == REPLAN and "sites" in content:  # type: ignore[operator] # one reservoir's has none
+        return SystemReplan.from_dict(content)
+    return Separable.from_dict(content) if family == SEPARABLE else rule_from_dict(content)
 
 
 def _stated(system: System) -> list[dict[str, Any]]:

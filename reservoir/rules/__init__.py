@@ -125,6 +125,8 @@ def rule_from_dict(content: object) -> Rule:
         raise InputError("is not a rule", "an object with the family of the rule and its values", value=content)
     if "family" not in content:
         raise InputError("is missing", f"one of {', '.join(FAMILIES)}", column="family")
+    if "sites" in content:
+        raise InputError(_of_systems(content["family"], "family"))
     return _family(content["family"], column="family").from_dict(content)
 
 
@@ -134,11 +136,15 @@ def _family(name: object, column: str = "") -> Family:
     return FAMILIES[name]
 
 
+def _of_systems(name: object, column: str) -> Mistake:
+    problem, mend = "is a family of rules of several reservoirs", "give the file or the plan of their system"
+    return Mistake(problem, "a family of one reservoir", mend, column=column, value=name)
+
+
 def unknown_family(name: object, column: str = "") -> Mistake:
     """Refuse a name that no family has, with those that are near."""
     if name == OF_SYSTEMS:
-        problem, mend = "is a family of rules of several reservoirs", "give the file or the plan of their system"
-        return Mistake(problem, "a family of one reservoir", mend, column=column, value=name)
+        return _of_systems(name, column)
     near = near_names(str(name), {each.name: each.summary for each in FAMILIES.values()})
     mend = f"write {' or '.join(near)}" if near else "choose one of them"
     return Mistake("there is no such family of rules", f"one of {', '.join(FAMILIES)}", mend, column=column, value=name)

@@ -32,15 +32,20 @@ from reservoir.rules.base.training import ROUNDING, FloatArray, blocks, outside
 from reservoir.rules.evaluation import FOLDS, FORESIGHT, Sample
 from reservoir.rules.families import separable_operation
 from reservoir.rules.families.separable import SEPARABLE, SystemRule
+from reservoir.rules.families.system_replan import REPLAN
 from reservoir.rules.scores import SIMULATION, benefit_suffix
 from reservoir.rules.system_simulation import asked_by
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Families that a system takes: one of its own, and those that follow the joint plan, a rule a reservoir. Others make
-#: the most of one reservoir, whatever that costs below.
-SYSTEM_FAMILIES = (SEPARABLE, *(name for name, family in FAMILIES.items() if family.follows_plan))
+#: How families of all reservoirs together are fitted.
+_TOGETHER = {SEPARABLE: separable_operation.fit, REPLAN: separable_operation.fit_replan}
+#: Families that a system takes: its own, and those that follow the joint plan, a rule a reservoir. Others make the most
+#: of one reservoir, whatever that costs below.
+SYSTEM_FAMILIES = (*_TOGETHER, *(name for name, family in FAMILIES.items() if family.follows_plan))
+#: Those that are fitted where none is named: all but the one that takes longest.
+USUAL_FAMILIES = tuple(family for family in SYSTEM_FAMILIES if family != REPLAN)
 #: The row of all reservoirs together.
 ALL = "system"
 
@@ -279,7 +284,7 @@ def evaluate_system(
     *,
     forecast: Forecast = Forecast.MONTH,
     folds: int = FOLDS,
-    families: Iterable[str] = SYSTEM_FAMILIES,
+    families: Iterable[str] = USUAL_FAMILIES,
     progress: StageProgress = silent_stage,
 ) -> SystemEvaluation:
     """Fit, cross-validate and score families of rules of a system.
@@ -343,8 +348,8 @@ def require_family(family: str) -> None:
 
 def fit_system(family: str, training: SystemTraining, forecast: Forecast) -> SystemRule:
     """Fit a family to years of a joint plan."""
-    if family == SEPARABLE:
-        return separable_operation.fit(training, forecast)
+    if family in _TOGETHER:
+        return _TOGETHER[family](training, forecast)
     names = training.system.names
     return {name: fit(family, site, forecast) for name, site in zip(names, training.sites, strict=True)}
 

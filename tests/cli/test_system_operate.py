@@ -180,7 +180,7 @@ STATE = "reservoir,storage_hm3,month\nupper,100,4\nlower,90,4\n"
         ([*LEVELS, "--inflow", "mid=4"], '--inflow: is no reservoir of the system (found "mid")'),
         (["--level", "upper=440", "--storage", "lower=900"], "--storage: is outside the level curve (found 900)"),
         (["--level", "upper=900", "--storage", "lower=90"], "--level: is outside the level curve"),
-        ([*LEVELS, "--replan"], "--replan: does not take systems yet"),
+        ([*LEVELS, "--replan"], "--replan: needs the rule of the family replan beside this one"),
         ([*LEVELS, "--flood-index", "3"], "--flood-index: does not take systems yet"),
         ([*LEVELS, "--unit", "m3/s"], "--unit: is given, but no inflow is read"),
         ([*LEVELS, *FLOWS, "--ensemble", "a.csv"], "--inflow: is given together with --ensemble"),

@@ -110,6 +110,33 @@ def test_a_rule_operates_a_record_as_it_was_scored(call, ruled, tmp_path, strict
     assert f"Rule {family} of two-dams" in (tmp_path / "s/report.html").read_text()
 
 
+def test_a_river_is_replanned(call, tmp_path, strict):
+    """By a rule that weighs decisions in futures: scores, file, what it makes of a record and what it advises."""
+    (tmp_path / "flows.csv").write_text("".join(wide().splitlines(keepends=True)[: 1 + 2 * 12]))
+    write_two(tmp_path)
+    call("plan", "flows.csv", "--reservoir", "two.toml", "--solver", "slp", "--no-figures", "--out", "p")
+    plan = tmp_path / "p"
+    shown = call("rules", "p", "--family", "separable", "--family", "replan", "--folds", "2", "--no-figures").out
+    assert "Best in years that it has not seen: " in shown
+    assert sorted(path.name for path in (plan / "rules").iterdir()) == ["replan.json", "separable.json"]
+    with (plan / "scores.csv").open(newline="") as file:
+        scores = {(row["family"], row["sample"], row["reservoir"]): row for row in csv.DictReader(file)}
+    held_out = [float(scores[each, "held-out", "system"]["percent_of_foresight"]) for each in ("separable", "replan")]
+    assert held_out[0] != held_out[1] <= 100 + 1e-7
+    assert "make clearly more in futures of all sites" in (plan / "rules.html").read_text()
+    call("simulate", "p/rules/replan.json", "flows.csv", "--out", "s")
+    score = scores["replan", "training", "system"]
+    made = float(score["mean_gwh"]) - float(score["end_storage_value_gwh"])
+    assert sum(energies(tmp_path / "s")) / 2 == pytest.approx(made, rel=1e-5)
+    asked = ("--month", "5", "--level", "upper=440", "--storage", "lower=90", "--json")
+    advised = strict(call("operate", "p/rules/replan.json", *asked).out)
+    assert [each["reservoir"] for each in advised["reservoirs"]] == ["upper", "lower"]
+    assert all(each["water_value"] is not None for each in advised["reservoirs"])
+    assert strict(call("operate", "p/rules/separable.json", *asked, "--replan").out) == advised
+    told = call("simulate", "p/rules/replan.json", "flows.csv", "--reservoir", "upper.toml", "--out", "t", status=2).err
+    assert "rule.family: is a family of rules of several reservoirs" in told
+
+
 def test_years_that_begin_anew_begin_at_the_level_given(call, ruled, tmp_path, strict):
     given = ("--level", "upper=440", "--yearly", "--units", "si", "--json", "--out", "s")
     shown = strict(call("simulate", "p/rules/separable.json", "flows.csv", *given).out)

@@ -111,7 +111,7 @@ def lost_figure(evaluation: SystemEvaluation) -> Figure:
 def water_values_figure(evaluation: SystemEvaluation) -> Figure:
     """Draw what a hm3 more is worth by month and storage, a map a reservoir."""
     plan = evaluation.plan
-    (rule,) = (rule for rule in evaluation.rules.values() if isinstance(rule, Separable))
+    rule = next(rule for rule in evaluation.rules.values() if isinstance(rule, Separable))
     size, unit = plan.units.per_volume(1.0, plan.objective.unit)
     tables = {name: site.values_at_ends() for name, site in rule.of_each.items()}
     values = np.concatenate([table[np.isfinite(table)] for _, table in tables.values()]) * size

@@ -14,14 +14,18 @@ from reservoir.report.html.rules_page import rules_provenance_section
 from reservoir.report.html.tables import checks_section, result_table, without_constants
 from reservoir.rules import FAMILIES, Forecast
 from reservoir.rules.families.separable import SEPARABLE
+from reservoir.rules.families.system_replan import REPLAN
 from reservoir.rules.scores import benefit_suffix
 from reservoir.rules.system_evaluation import ALL, SystemEvaluation
 from reservoir.text.quantities import counted
 
-_SUMMARY = (
-    "the releases of all reservoirs together that bring most in the month and leave most worth behind: a table of "
-    "values for each, upstream ones paid by what water is worth below"
-)
+#: What families do that are not as of one reservoir.
+_SUMMARIES = {
+    SEPARABLE: "the releases of all reservoirs together that bring most in the month and leave most worth behind: a "
+    "table of values for each, upstream ones paid by what water is worth below",
+    REPLAN: "those of separable, or others beside them that make clearly more in futures of all sites, each "
+    "followed for months",
+}
 _KNOWS = {
     Forecast.MONTH: "the month, the storages at its start, its mean inflow (a perfect one-month forecast) and the "
     "inflow of the month before",
@@ -47,7 +51,8 @@ def system_rules_report(
         pages=(("Plan", "report.html"),),
     )
     facts = tuple(
-        (family, _SUMMARY if family == SEPARABLE else FAMILIES[family].summary) for family in evaluation.rules
+        (family, _SUMMARIES[family] if family in _SUMMARIES else FAMILIES[family].summary)
+        for family in evaluation.rules
     )
     text = (
         "The joint plan knows the inflows to come; an operator does not. These rules use only "

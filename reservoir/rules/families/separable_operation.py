@@ -26,6 +26,7 @@ from reservoir.rules.families.separable import (
     brings,
     carried_worth,
 )
+from reservoir.rules.families.system_replan import SystemReplan
 
 
 @made_once
@@ -69,6 +70,11 @@ def fit(training: SystemTraining, forecast: Forecast) -> Separable:
         per_arrival=per_arrival,
         inflow=JointInflowModel.of(training.local),
     )
+
+
+def fit_replan(training: SystemTraining, forecast: Forecast) -> SystemReplan:
+    """Fit separable values, whose decisions are weighed against others."""
+    return SystemReplan.of(fit(training, forecast))
 
 
 def of_classes(flow_m3s: FloatArray, river_m3s: FloatArray, classes_m3s: FloatArray) -> FloatArray:
