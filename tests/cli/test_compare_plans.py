@@ -17,10 +17,10 @@ OWN = Path(__file__).resolve().parents[2] / "docs" / "own-reservoir"
 
 @pytest.fixture(scope="module")
 def plans(tmp_path_factory) -> Path:
-    """A folder of plans: of six years, of three of them, of too large a release, and of another goal."""
+    """A folder of plans: of four years, of two of them, of too large a release, and of another goal."""
     folder = tmp_path_factory.mktemp("plans")
     lake, lines = (OWN / "hill-lake.toml").read_text(), (OWN / "inflow.csv").read_text().splitlines()
-    head, years = lines[:3], lines[3:9]
+    head, years = lines[:3], lines[3:7]
 
     def plan(name, lake=lake, years=years, **how):
         (folder / f"{name}.toml").write_text(lake)
@@ -31,8 +31,8 @@ def plans(tmp_path_factory) -> Path:
 
     plan("base")
     plan("strict", lake.replace("lower_m3s = 6", "lower_m3s = 23"))
-    plan("early", years=years[:3])
-    plan("late", years=years[3:])
+    plan("early", years=years[:2])
+    plan("late", years=years[2:])
     plan("idle", f'{lake}\n[objective]\ngoal = "unused-capacity"\n', horizon="record")
     return folder
 
@@ -86,13 +86,13 @@ def test_what_no_variant_can_be_is_refused(call, plans, tmp_path):
 def test_years_that_fail_are_named_first_and_energy_is_of_those_that_do_not(call_in, plans, tmp_path):
     shown = call_in(plans, "compare", "base", "strict", "--out", tmp_path / "both", "--no-figures").out
     base, strict = rows_of(tmp_path / "both/comparison.csv")
-    assert [(row["failing_years"], row["compared_years"]) for row in (base, strict)] == [("0", "6"), ("3", "3")]
+    assert [(row["failing_years"], row["compared_years"]) for row in (base, strict)] == [("0", "4"), ("3", "1")]
     assert shown.startswith(
-        "strict: 3 of 6 years violate their limits (1981, 1982, 1984)\nstrict: compared are the 3 years"
+        "strict: 3 of 4 years violate their limits (1981, 1982, 1984)\nstrict: compared are the 1 year"
     )
     years = [rows_of(plans / name / "summary.csv") for name in ("base", "strict")]
     kept = [place for place, row in enumerate(years[1]) if float(row["violation"]) == 0]
-    means = [sum(float(rows[place]["energy_gwh"]) for place in kept) / 3 for rows in years]
+    means = [sum(float(rows[place]["energy_gwh"]) for place in kept) for rows in years]
     assert float(strict["energy_gwh"]) == pytest.approx(means[1], abs=1e-5)
     assert float(strict["energy_change_gwh"]) == pytest.approx(means[1] - means[0], abs=1e-5)
     page = (tmp_path / "both/report.html").read_text()
@@ -103,13 +103,13 @@ def test_years_that_fail_are_named_first_and_energy_is_of_those_that_do_not(call
 
 def test_only_the_years_that_both_have_are_compared(call_in, plans):
     told = json.loads(call_in(plans, "compare", "early", "base", "--json").out)
-    assert told["notes"][0] == "base: 3 years of its 6 are compared: the base has no others"
+    assert told["notes"][0] == "base: 2 years of its 4 are compared: the base has no others"
     assert [(each["what"], each["value"].split(",")[:2]) for each in told["differences"]] == [
-        ("inflow", ["base.csv", " 1981 to 1986"])
+        ("inflow", ["base.csv", " 1981 to 1984"])
     ]
     assert [row["energy_change_gwh"] for row in told["plans"]] == [0, 0]
     refused = call_in(plans, "compare", "early", "base", "late", status=2).err
-    assert "late: the plan has no year in common with early (1984 to 1986 against 1981 to 1983)" in refused
+    assert "late: the plan has no year in common with early (1983 to 1984 against 1981 to 1982)" in refused
 
 
 def test_goals_and_horizons_are_told_where_they_differ(call_in, plans, tmp_path):
