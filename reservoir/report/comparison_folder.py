@@ -98,7 +98,7 @@ class PlanComparison:
         """What to know before any number: plans that were not made, years that fail, years not in common."""
         refused = (f"{name} was not planned: {why}" for name, why in self.refused.items())
         said = [*refused, *(sentence for plan in self.plans for sentence in plan.sentences)]
-        if any(alike_spill(row) for row in self.rows[1:]):
+        if any(alike_spill(row) and row[CHANGES["spill_hm3"]] for row in self.rows):
             said.append(f"Spill is {_ALIKE} where it changes by less than {100 * ALIKE_SPILL:g} %")
         return tuple(said)
 
@@ -210,8 +210,8 @@ def _with_changes(column: ResultColumn, rows: Sequence[Mapping[str, Any]], units
         number = f"{value:,.{decimals}f}" if isfinite(value) else NOTHING
         words = f"{change:+,.{more}f}".replace("-", "−") if isfinite(change) else ""
         if isfinite(change) and not any(digit in words for digit in "123456789"):
-            words = "no change"
-        if column.name == "spill_hm3" and words and words != "no change" and alike_spill(row):
+            words = "same"
+        if column.name == "spill_hm3" and words and words != "same" and alike_spill(row):
             words = _ALIKE
         cells.append(f"{number} ({words})" if words and row["plan"] != base else number)
     return cells
