@@ -155,9 +155,8 @@ CALLS: list[tuple[list[str], int]] = [
     (
         [
             "compare",
-            "best",
             "of-book",
-            "dataset",
+            "p2",
             "--units",
             "us",
             "--format",
