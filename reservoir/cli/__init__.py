@@ -28,7 +28,7 @@ COMMANDS = {
     "check": "Read an inflow record, and say how it was understood.",
     "prove": "Check a finished plan anew, and prove how far from the best possible it is.",
     "tradeoff": "Find the front between two goals, such as energy and firm power.",
-    "compare": "Run several solvers on the same years, side by side.",
+    "compare": "Compare plans with one of them, or solvers on the same years.",
     "bench": "Run the papers' experiments on this machine.",
     "validate": "Check this installation: physics, device, solvers.",
     "solvers": "List the solvers, and the settings of one.",

@@ -1,24 +1,31 @@
-"""``reservoir compare``: run several solvers on the same years."""
+"""``reservoir compare``: several plans beside the first, or several solvers on the same years."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from reservoir.cli import options
 from reservoir.text.quantities import quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from reservoir.planning.comparison import Comparison
+    from reservoir.report.comparison_folder import PlanComparison
+
+#: Options that count for plans alone, and those that count for plans and solvers; all others count for solvers.
+_OF_PLANS, _OF_BOTH = ("out", "force", "figures", "table_format"), ("words", "unit_system", "as_json")
 
 
 @click.command("compare", cls=options.EngineCommand)
-@options.inputs
+@options.words
+@options.inputs_beside_words
 @options.horizon
 @options.step
 @options.objective
@@ -31,19 +38,34 @@ if TYPE_CHECKING:
     help="Runs per solver, with consecutive seeds; their median time is shown.",
 )
 @options.solving(**options.SWARM, **options.EVALUATIONS)
+@click.option("--figures/--no-figures", default=True, help="Of plans: draw the figures.")
 @options.units
+@options.table_format
+@click.option("--out", type=options.FolderPath(), help="Of plans: output folder.  [default: the screen alone]")
+@click.option("--force", is_flag=True, help="Of plans: replace an earlier comparison in that folder.")
 @options.json
 @options.debug
 def command(
     request: options.Request,
+    words: tuple[Path, ...],
     step: str | None,
     objective: str | None,
     settings: dict[str, Any],
     unit_system: str | None,
     as_json: bool,
+    out: Path | None,
+    force: bool,
+    figures: bool,
+    table_format: str,
     **search: Any,
 ) -> int:
-    """Run several solvers on the same years and print energy, gap, violation and seconds.
+    """Compare plans with the first of them, or run several solvers on the same years.
+
+    Of folders that `reservoir plan` wrote: what differs in their inputs, then energy, power, spill and failing years
+    of each, and the part of foresight that its best rule brings, with the changes against the first. Years that fail
+    are named first; all else is of the years that keep their limits in both.
+
+    Of a record: energy, gap, violation and seconds of solvers.
 
     The gap is the largest relative shortfall of a year from the reference optimum (dynamic programming). Times
     exclude compilation. Years whose limits cannot be satisfied are listed; they count only in the violation.
@@ -54,6 +76,17 @@ def command(
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.planning.comparison import compare, compare_system
 
+    if _are_plans(words):
+        from reservoir.report.comparison_folder import compare_folders
+
+        _refuse_given("is of solvers, and plans are compared", lambda name: name in (*_OF_PLANS, *_OF_BOTH))
+        comparison = compare_folders(words, UnitSystem.of(unit_system or "si"))
+        show_comparison(comparison, out, force, figures, table_format == "xlsx", as_json)
+        return 0
+    _refuse_given("is of plans, and solvers are compared", lambda name: name not in _OF_PLANS)
+    if len(words) > 1:
+        raise click.UsageError(f"Got unexpected extra arguments ({' '.join(map(str, words[1:]))})", _context())
+    request = replace(request, inflow_file=words[0] if words else None)
     rows: Sequence[Comparison]
     if request.names_system:
         system, inflows = request.read_system(step, objective)
@@ -86,6 +119,68 @@ def command(
             of_system=request.names_system,
         )
     return 1 if any(row.failure for row in rows) else 0
+
+
+def _are_plans(words: Sequence[Path]) -> bool:
+    """Whether words of a call are folders of plans: one with a plan.json among them, or several folders."""
+    from reservoir.io.plan_folder.files import PROVENANCE
+
+    return any((word / PROVENANCE).is_file() for word in words) or (
+        len(words) > 1 and all(word.is_dir() for word in words)
+    )
+
+
+def _context() -> click.Context:
+    return click.get_current_context()
+
+
+def _refuse_given(problem: str, counts: Callable[[str], bool]) -> None:
+    """Refuse options that were typed and do not count here."""
+    from reservoir.errors import InputError, Mistake
+
+    context = _context()
+    typed = (each for each in context.command.params if each.name and isinstance(each, click.Option))
+    names = [
+        each.opts[0]
+        for each in typed
+        if context.get_parameter_source(str(each.name)) is ParameterSource.COMMANDLINE and not counts(str(each.name))
+    ]
+    if names:
+        raise InputError(Mistake(problem, mend="leave it out", column=name) for name in names)
+
+
+def show_comparison(
+    comparison: PlanComparison, out: Path | None, force: bool, figures: bool, workbook: bool, as_json: bool
+) -> None:
+    """Write a comparison of plans to a folder, if one is given, and print it."""
+    from rich.markup import escape
+
+    from reservoir.cli import say, warn
+    from reservoir.cli.screen import Column, show_json, show_line, show_table
+    from reservoir.report.comparison_folder import comparison_cells, difference_rows, write_comparison
+
+    target = None
+    if out is not None:
+        how: dict[str, Any] = {"force": force, "figures": figures, "workbook": workbook, "tell": warn}
+        target = write_comparison(comparison, out, **how)
+    if as_json:
+        show_json(comparison.as_dict() | ({"folder": str(target)} if target else {}))
+        return
+    for sentence in comparison.sentences:
+        show_line("", sentence, body="red" if "violate" in sentence or "not planned" in sentence else "yellow", width=0)
+    titles = ("plan", "what differs", f"in {comparison.plans[0].name}", "in the plan")
+    show_table([Column(title) for title in titles], [[*map(escape, each)] for each in difference_rows(comparison)])
+    heads, rows, _ = comparison_cells(comparison)
+    columns = [
+        Column(
+            ", ".join(filter(None, (head.title[:1].lower() + head.title[1:], head.unit))),
+            "left" if head.text else "right",
+        )
+        for head in heads
+    ]
+    show_table(columns, [[*map(escape, row)] for row in rows])
+    if target:
+        say(f"Written to {target}")
 
 
 def _show(rows: Sequence[Comparison], title: str, left_out: Sequence[str], *, of_system: bool) -> None:

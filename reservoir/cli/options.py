@@ -86,6 +86,40 @@ class NamedNumber(_Finite):
         return (name.strip() if equals else "", super().convert(number.strip(), param, ctx))
 
 
+class Varied(NamedTuple):
+    """A key of a reservoir file, and the values that it is varied over."""
+
+    key: str
+    values: tuple[float, ...]
+
+
+class VariedKey(click.ParamType):  # type: ignore[type-arg] # as FolderPath
+    """KEY=FROM:TO:N: a key of a reservoir file, and N values from one number to another."""
+
+    name = "key"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Varied:
+        """Read the key and the range."""
+        if isinstance(value, Varied):  # click asks twice
+            return value
+        key, _, ends = str(value).rpartition("=")
+        try:
+            first, last, count = ends.split(":")
+            start, end, steps = float(first), float(last), int(count)
+        except ValueError:
+            self.fail(f"{value!r} is not KEY=FROM:TO:N, such as storage.full_hm3=90:110:5", param, ctx)
+        if not (key.strip() and math.isfinite(start) and math.isfinite(end) and start != end):
+            self.fail(f"{value!r} has no key, or not two different ends of its range", param, ctx)
+        if not 2 <= steps <= MOST_VARIED:
+            self.fail(f"{value!r} asks for {steps:,} values, not for 2 to {MOST_VARIED}", param, ctx)
+        parts = (start + (end - start) * place / (steps - 1) for place in range(steps))
+        return Varied(key.strip(), tuple(float(f"{each:.12g}") for each in parts))
+
+
+#: Values that a key is varied over at most.
+MOST_VARIED = 100
+
+
 def of_one(numbers: Sequence[tuple[str, float]], option: str) -> float | None:
     """The number of an option that may be given for each reservoir of a system, where there is one reservoir."""
     if not numbers:
@@ -589,12 +623,18 @@ rule = click.argument("rule_file", metavar="RULE.json", type=_path)
 rule_reservoir = click.option("--reservoir", "reservoir_file", metavar="FILE.toml", type=_path,
     help="Reservoir file.  [default: that of the plan folder that contains the rule]")
 
-inputs = gathered("request", lambda inflow_file, reservoir_file, case, **reading: Request(
-        inflow_file, reservoir_file, case, reading),
-    click.argument("inflow_file", metavar="[INFLOW.csv]", required=False, type=_path),
+_INPUTS = (
     click.option("--reservoir", "reservoir_file", metavar="FILE.toml", type=_path, help="Reservoir file."),
     click.option("--case", metavar="NAME", help="Bundled case; used for files that are not given."),
     *_READING)
+
+inputs = gathered("request", lambda inflow_file, reservoir_file, case, **reading: Request(
+        inflow_file, reservoir_file, case, reading),
+    click.argument("inflow_file", metavar="[INFLOW.csv]", required=False, type=_path), *_INPUTS)
+#: The same without the record, which is among the `words` of a command that takes other things too.
+inputs_beside_words = gathered("request", lambda reservoir_file, case, **reading: Request(
+        None, reservoir_file, case, reading), *_INPUTS)
+words = click.argument("words", metavar="[INFLOW.csv | PLAN_DIR ...]", nargs=-1, type=_path)
 
 seed = click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=1, show_default=True, help="Random seed.")
 

@@ -83,6 +83,9 @@ _OPTIONS = (
         help="Search many years, or those of a system, in parts, on a Dask cluster: tcp://HOST:PORT of its scheduler, "
         "or local:N for N processes on this machine."),
     click.option("--profile", is_flag=True, help="Show the time of each stage; also written to profile.json."),
+    click.option("--vary", "varied", metavar="KEY=FROM:TO:N", type=options.VariedKey(), multiple=True,
+        help="Plan N times, with a key of the reservoir file at N values, such as storage.full_hm3=90:110:5 (of a "
+        "reservoir of a system NAME:KEY), and compare these plans with the unvaried one; given twice, every pair."),
     options.units,
     options.out("a new folder"),
     click.option("--force", is_flag=True, help="Replace an earlier plan in that folder."),
@@ -95,9 +98,28 @@ _OPTIONS = (
 @options.taking(_OPTIONS)
 def command(
     request: options.Request,
+    varied: tuple[options.Varied, ...],
+    point: Path | None,
+    settings: dict[str, Any],
+    **search: Any,
+) -> int:
+    """Find the best operation of every year of an inflow record.
+
+    Writes report.html, schedule.csv, summary.csv, plan.json and figures to a new folder. Without files, it plans the
+    bundled case.
+    """
+    request = request.at_point(point)
+    if varied:
+        from reservoir.cli.vary import plan_varied
+
+        return plan_varied(request, varied, planned, settings=settings, **search)
+    return planned(request, settings=settings, **search)
+
+
+def planned(
+    request: options.Request,
     step: str | None,
     objective: str | None,
-    point: Path | None,
     levels: tuple[tuple[str, float], ...],
     storages: tuple[tuple[str, float], ...],
     settings: dict[str, Any],
@@ -111,19 +133,15 @@ def command(
     out: Path | None,
     force: bool,
     as_json: bool,
+    silent: bool = False,
     **search: Any,
 ) -> int:
-    """Find the best operation of every year of an inflow record.
-
-    Writes report.html, schedule.csv, summary.csv, plan.json and figures to a new folder. Without files, it plans the
-    bundled case.
-    """
+    """Plan, write and show one plan, or show nothing of it; arguments are options of the command."""
     from reservoir.planning.stopwatch import Stopwatch
 
     gc.set_threshold(GARBAGE_THRESHOLD)
     watch = Stopwatch(BEGAN)
     watch.add({"start": time.perf_counter() - BEGAN})
-    request = request.at_point(point)
     if request.names_system:
         refused = _of_one_reservoir(search)
         require_of_one(refused)
@@ -132,6 +150,7 @@ def command(
             "out": out,
             "force": force,
             "as_json": as_json,
+            "silent": silent,
             "profile": profile,
         }
         asked |= {"figures": figures, "table_format": table_format, "objective": objective}
@@ -158,9 +177,9 @@ def command(
         level, storage = of_one(levels, "--level"), of_one(storages, "--storage")
     with (
         claimed_for_plan(out, inputs.reservoir.name, force=force) as claim,
-        _parts_beside(claim, force, as_json) as parts,
+        _parts_beside(claim, force, as_json or silent) as parts,
     ):
-        if not as_json:
+        if not (as_json or silent):
             show_inputs(inputs, units)
         drawing = meanwhile(partial(import_module, "reservoir.report.figures.figures")) if figures else nullcontext()
         with progress_bars() as progress, named_as(_NAMES), told_in(units), drawing:
@@ -208,7 +227,7 @@ def command(
         shown |= {} if plan.proofs is None else {"proof": plan.proofs.as_dict()}
         shown |= {} if plan.objective.is_energy else {"objective": objective_provenance(plan)}
         show_json(shown | ({"profile": measured.as_dict()} if measured else {}))
-    else:
+    elif not silent:
         _show_result(plan)
         show_checks(checks, units)
         if measured:
@@ -246,6 +265,7 @@ def _plan_system(
     out: Path | None,
     force: bool,
     as_json: bool,
+    silent: bool,
     profile: bool,
     figures: bool,
     table_format: str | None,
@@ -274,7 +294,7 @@ def _plan_system(
         )
     with (
         claimed_for_plan(out, system.name, force=force) as claim,
-        _parts_beside(claim, force, as_json) as parts,
+        _parts_beside(claim, force, as_json or silent) as parts,
     ):
         with progress_bars() as progress, named_as(_NAMES), told_in(units):
             search |= {"start_levels_m": levels, "start_storages_hm3": storages}
@@ -304,7 +324,7 @@ def _plan_system(
         shown |= {} if plan.objective.is_energy else {"objective": objective_provenance(plan)}
         shown |= {} if plan.proofs is None else {"proof": plan.proofs.as_dict()}
         show_json(shown | ({"profile": measured.as_dict()} if measured else {}))
-    else:
+    elif not silent:
         show_system(plan)
         show_checks(checks, units)
         if measured:

@@ -114,14 +114,14 @@ class _Text(NamedTuple):
 
     def at(self, key: str) -> str:
         """The file with the line of a key, or of the section around it."""
-        lines = _lines(self.content)
+        lines = key_lines(self.content)
         while key and key not in lines:
             key = key.rpartition(".")[0]
         return f"{self.file}, line {lines[key]}" if key else self.file
 
 
 @lru_cache(maxsize=16)
-def _lines(content: bytes) -> Mapping[str, int]:
+def key_lines(content: bytes) -> Mapping[str, int]:
     """Numbers of lines by sections and keys; of lists with the places of their entries: ``links.1.to``."""
     if content.startswith(WORKBOOK):
         return {}

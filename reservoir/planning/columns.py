@@ -555,6 +555,42 @@ _WATER_VALUES = (
         "number of years (with `--from`: of the scenarios) that can be completed from this storage and keep their "
         "limits"),
 )
+_KEPT_IN_BOTH = "of the years that keep their limits in the plan and in the base"
+
+
+def _with_change(column: ResultColumn, ending: str = "") -> Iterator[ResultColumn]:
+    """A column of a plan that is compared, and that of its change against the base."""
+    yield column
+    name = f"{column.name.removesuffix(ending)}_change{ending}"
+    yield replace(column, name=name, meaning="its change against the base in the same years", page=None)
+
+
+#: Of `reservoir compare` of plans: a row for each, the base first, and of systems for each reservoir.
+_COMPARED = (
+    ResultColumn("plan", "name of the plan's folder; the first is the base"),
+    ResultColumn("reservoir", "name of the reservoir; `system` for all together; only of systems"),
+    ResultColumn("years", "years that the plan has in common with the base"),
+    ResultColumn("failing_years", "of these, years that violate their limits"),
+    ResultColumn("compared_years", "of these, years that keep their limits in the plan and in the base"),
+    *_with_change(ResultColumn("energy_gwh", f"mean energy of a year, GWh; {_KEPT_IN_BOTH}, as all that follows", "GWh",
+        page=Shown("Energy", unit="GWh a year")), "_gwh"),
+    *_with_change(ResultColumn(OBJECTIVE,
+        "mean of what is optimised, in its unit; costs have no sign; only if all plans optimise the same, not energy",
+        page=Shown("Objective", unit=BENEFIT))),
+    ResultColumn("worst_year", "year with the least energy"),
+    *_with_change(ResultColumn("worst_energy_gwh", "energy of that year, GWh", "GWh",
+        page=Shown("Worst year")), "_gwh"),
+    *_with_change(ResultColumn("lowest_power_mw", "power that every step gives, MW", "MW",
+        page=Shown("Power in all steps")), "_mw"),
+    *_with_change(ResultColumn(FIRM_POWER, "power that 90 % of the steps give, MW", "MW",
+        page=Shown("Power in 90 % of steps")), "_mw"),
+    *_with_change(ResultColumn("spill_hm3", "mean spill of a year, hm3", "hm3",
+        page=Shown("Spill", unit="hm3 a year")), "_hm3"),
+    *_with_change(ResultColumn("percent_of_foresight",
+        "of the rule that brings most in held-out years: its part of perfect foresight, as `scores.csv` has it; empty "
+        "if the plan has no rules", page=Shown("Best rule", unit="% of foresight"))),
+    ResultColumn("best_rule", "family of that rule"),
+)
 # fmt: on
 
 
@@ -567,7 +603,7 @@ def _with_asked(columns: Iterable[ResultColumn], *left_out: str) -> Iterator[Res
 
 #: Columns by table, in the order in which they are written: of any step; ``schedule.csv``, ``summary.csv``,
 #: ``members.csv`` and ``water_values.csv`` of a plan; steps and years of `reservoir.simulate`; ``scores.csv``,
-#: that of a system, ``robustness.csv``, ``simulation.csv`` and its ``summary.csv`` of rules.
+#: that of a system, ``robustness.csv``, ``simulation.csv`` and its ``summary.csv`` of rules; ``comparison.csv``.
 TABLES: dict[str, tuple[ResultColumn, ...]] = {
     "steps": _STEPS,
     "schedule": (*_STEP_NAMES, *_STEPS, *_PLANNED_STEPS),
@@ -594,6 +630,7 @@ TABLES: dict[str, tuple[ResultColumn, ...]] = {
     "scores": _SCORES,
     "system_scores": (*_SCORES[:2], _SCORED, *(each for each in _SCORES if each.name in _OF_SYSTEMS)),
     "robustness": _ROBUSTNESS,
+    "compared_plans": _COMPARED,
     "simulation": (*_STEP_NAMES, *_with_asked(_STEPS, "tailrace_m", "head_m"), _REPAIRED),
     "simulated_years": (*_NAMES, *_SIMULATED_YEARS),
 }

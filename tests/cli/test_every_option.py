@@ -45,7 +45,11 @@ def typed(parameter: click.Parameter) -> list[str]:
 
 def value_for(kind: click.ParamType) -> str:
     """The first of some words that the kind of value takes."""
-    words = list(kind.choices)[-1:] if isinstance(kind, click.Choice) else ["x", "0.5", "3", "7"]
+    words = (
+        list(kind.choices)[-1:]
+        if isinstance(kind, click.Choice)
+        else ["x", "0.5", "3", "7", "storage.full_hm3=90:110:3"]
+    )
     for word in words:
         with contextlib.suppress(click.BadParameter):
             kind.convert(word, None, None)

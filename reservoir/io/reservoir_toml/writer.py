@@ -125,7 +125,7 @@ def _texts(sections: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         given = {key: value for key, value in keys.items() if value is not None and value not in ("", ())}
         head = f"[[{name}]]\n" if name in ("reservoirs", "links") else f"[{name}]\n"
         if given:
-            yield "".join((*[head] * bool(name), *(f"{key} = {_written(value)}\n" for key, value in given.items())))
+            yield "".join((*[head] * bool(name), *(f"{key} = {written(value)}\n" for key, value in given.items())))
 
 
 def _put(text: str, path: str | Path | None, *, force: bool) -> str:
@@ -226,7 +226,7 @@ def _curve(name: str, curve: Curve) -> dict[str, Value]:
     raise InputError(problem, "a Table, Polynomial or PowerLaw", mend, column=name, value=type(curve).__name__)
 
 
-def _written(value: Value) -> str:
+def written(value: Value) -> str:
     """Write a value so that it is read back exactly."""
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
