@@ -35,39 +35,42 @@ APART Line on_segment(const Plant *plant, const StageAt stage, const ToldAt told
     return (Line){above(value + over + rounded), slope, over};
 }
 
-// A work item a step, of which nothing is told yet by mean storage, and whose free flow has no range (`stages`). Bounds
-// of its storages are the lower ones at its start and at its end, and the upper ones. Of segments there is some room.
+// A work item a part of the mean storages of a step, of which nothing is told yet, and whose free flow has no range
+// (`stages`). Bounds of its storages are the lower ones at its start and at its end, and the upper ones. Each part has some room,
+// behind that of those before, and tells how many segments it has filled in.
 __kernel void fill_by_mean(__global const PlantNumbers *numbers, __global const CurveShape *shapes,
                            __global const Given *curves, __global const Stage *stages, __global const real *bounds,
-                           const int steps, const int room, __global Told *all) {
-    const int step = get_global_id(0);
-    if (step >= steps) return;
+                           const int parts, const int room, __global int *counts, __global Told *all) {
+    const int step = get_global_id(0) / parts, part = get_global_id(0) % parts;
     const Plant plant = {numbers, shapes, curves};
     __global Told *told = all + step;
     __global const real *within = bounds + 4 * step;
-    real edge = scale(0.5, add(point(within[0]), point(within[1]))).low;
-    const real last = scale(0.5, add(point(within[2]), point(within[3]))).high;
-    const real shortest = (last - edge) / room;
+    const real first = scale(0.5, add(point(within[0]), point(within[1]))).low;
+    const real last = scale(0.5, add(point(within[2]), point(within[3]))).high, width = (last - first) / parts;
+    const real stop = part == parts - 1 ? last : first + (part + 1) * width;
+    real edge = first + part * width;
+    const real shortest = (stop - edge) / room;
     real length = LONGER * shortest;
+    const int place = part * room;
     int count = 0;
     told->number = 0;
-    told->edges[0] = edge;
-    while (edge < last) {
-        const real least = greater((last - edge) / (room - count), shortest);
+    while (edge < stop) {
+        const real least = greater((stop - edge) / (room - count), shortest);
         length = greater(length, least);
-        const real end = edge + 1.5 * length < last ? edge + length : last;
+        const real end = edge + 1.5 * length < stop ? edge + length : stop;
         const Line line = on_segment(&plant, stages + step, told, (Interval){edge, end});
         if (line.over > stages[step].free_slack && 0.5 * length >= least) {
             length *= 0.5;
             continue;
         }
-        told->value[count] = line.value;
-        told->slope[count] = line.slope;
-        told->over[count] = line.over;
+        told->edges[place + count] = edge;
+        told->value[place + count] = line.value;
+        told->slope[place + count] = line.slope;
+        told->over[place + count] = line.over;
         edge = end;
         ++count;
         length = 2.0 * length;
-        told->edges[count] = edge;
     }
-    told->number = count;
+    if (part == parts - 1) told->edges[SEGMENTS] = last;
+    counts[get_global_id(0)] = count;
 }

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from reservoir.certificate import stages as field
-from reservoir.certificate.stages import FloatArray, Stages, power_demanded
+from reservoir.certificate.stages import OF_PART, FloatArray, Stages, power_demanded
 from reservoir.hydro.curves.enclosures import (
     Jet,
     add_jets,
@@ -813,8 +813,8 @@ def _by_mean(
 
 
 #: A segment is short enough where what is told of it is no more above the middle than is needed
-#: (`stages.FREE_SLACK`), or where there is no room for more; where not, it is half as long. The first are so many times
-#: longer. Of so few that are not short enough, a box by itself may do better.
+#: (`stages.FREE_SLACK`), or where its part has no room for more; where not, it is half as long. The first are so many
+#: times longer. Of so few that are not short enough, a box by itself may do better.
 _LONGER, _FEW = 8.0, 2
 
 
@@ -831,24 +831,28 @@ def fill_by_mean(plant: Plant, stages: Stages, lower: Any, upper: Any) -> None:
         Bounds of the storages, hm3.
     """
     told = stages.by_mean
-    room = told.value.shape[1]
+    parts = max(told.value.shape[1] // OF_PART, 1)
+    room = told.value.shape[1] // parts
     for step in range(len(told.number)):
-        edge = scale(0.5, add((lower[step], lower[step]), (lower[step + 1], lower[step + 1])))[0]
+        first = scale(0.5, add((lower[step], lower[step]), (lower[step + 1], lower[step + 1])))[0]
         last = scale(0.5, add((upper[step], upper[step]), (upper[step + 1], upper[step + 1])))[1]
-        shortest, count = (last - edge) / room, 0
-        length = _LONGER * shortest
-        told.edges[step, 0] = edge
-        while edge < last:
-            least = max((last - edge) / (room - count), shortest)
-            length = max(length, least)
-            end = edge + length if edge + 1.5 * length < last else last
-            value, slope, over = _on_segment(plant, stages, step, (edge, end))
-            if over > stages.rows[field.FREE_SLACK, step] and 0.5 * length >= least:
-                length *= 0.5
-                continue
-            told.value[step, count], told.slope[step, count], told.over[step, count] = value, slope, over
-            edge, count, length = end, count + 1, 2.0 * length
+        width, count = (last - first) / parts, 0
+        for part in range(parts):
+            edge, stop = first + part * width, last if part == parts - 1 else first + (part + 1) * width
+            shortest, before = (stop - edge) / room, count
+            length = _LONGER * shortest
             told.edges[step, count] = edge
+            while edge < stop:
+                least = max((stop - edge) / (before + room - count), shortest)
+                length = max(length, least)
+                end = edge + length if edge + 1.5 * length < stop else stop
+                value, slope, over = _on_segment(plant, stages, step, (edge, end))
+                if over > stages.rows[field.FREE_SLACK, step] and 0.5 * length >= least:
+                    length *= 0.5
+                    continue
+                told.value[step, count], told.slope[step, count], told.over[step, count] = value, slope, over
+                edge, count, length = end, count + 1, 2.0 * length
+                told.edges[step, count] = edge
         told.number[step] = count
 
 

@@ -43,8 +43,6 @@ FILES_IF_FREE = (*FILES[:6], "certificate/turbined.cl", *FILES[6:8], "certificat
 FILES_IN_DOUBLE = ("certificate/means.cl",)
 #: Work items of a group.
 _ITEMS = 64
-#: Of those a step: few, so that steps are shared among all units of a device.
-_STEPS = 1
 #: Pairs of a launch at most: enough for any device, and few enough that a slow one is not long at it, since some
 #: drivers end a kernel after some seconds. Each takes so many bytes; a launch has a part of the device's memory.
 _MOST_PAIRS, _PAIR_BYTES, _PART_OF_MEMORY = 2**23, 8, 4
@@ -138,12 +136,16 @@ class BracketsOnDevice:
         """
         corners = [(known.lower[:-1], known.lower[1:], known.upper[:-1], known.upper[1:]) for known in within]
         bounds = np.concatenate([np.column_stack(each) for each in corners])
-        self._session.upload(bounds=bounds)
-        counts, items = (np.int32(len(bounds)), np.int32(room)), -(-len(bounds) // _STEPS) * _STEPS
-        self._session.run(self._program, "fill_by_mean", items, _STEPS, *_PLANT, "bounds", *counts, "told")
-        told = self._session.download("told")
+        session, (parts, of_part) = self._session, ByMean.parts(room)
+        session.upload(bounds=bounds)
+        session.allocate(counts=((len(bounds), parts), np.int32))
+        sizes = np.int32(parts), np.int32(of_part)
+        last = "bounds", *sizes, "counts", "told"
+        session.run(self._program, "fill_by_mean", parts * len(bounds), 1, *_PLANT, *last)
+        counts, told = session.download("counts"), session.download("told")
         first = np.cumsum([len(known.lower) - 1 for known in within])[:-1]
-        return [_by_mean(each, room) for each in np.split(told, first)]
+        each = zip(np.split(told, first), np.split(counts, first), strict=True)
+        return [_by_mean(*of, room, of_part) for of in each]
 
     def _bound(self, given: Mapping[str, NDArray[Any]]) -> None:
         session, cells, pairs = self._session, len(given["lower"]), len(given["brackets"])
@@ -216,6 +218,7 @@ def definitions(*, single: bool = False, free: bool = False) -> Mapping[str, int
         "PLANT_FIELDS": f"Given {', '.join(_OF_PLANT)}",
         "STAGE_FIELDS": f"Given {', '.join(FIELDS)}",
         "MW_PER_KW_HOURS": repr(MW_PER_KW_HOURS),
+        "SEGMENTS": SEGMENTS,
         **{name.upper(): place for place, name in enumerate(_CURVES)},
     }
 
@@ -260,11 +263,18 @@ def _told(stages: Stages) -> FloatArray:
     return np.column_stack([nodes, free.best, told.number, *lines])
 
 
-def _by_mean(told: FloatArray, room: int) -> ByMean:
-    """What is told of mean storages, as a device has filled it in."""
+def _by_mean(told: FloatArray, counts: Int32Array, room: int, of_part: int) -> ByMean:
+    """What is told of mean storages, as a device has filled it in: some segments of each part."""
     ends = np.cumsum([2 + NODES, 1, SEGMENTS + 1, SEGMENTS, SEGMENTS])
-    _, number, edges, *lines = np.split(told, ends, axis=1)
-    return ByMean(number[:, 0].astype(np.int64), edges[:, : room + 1], *(each[:, :room] for each in lines))
+    _, _, edges, *lines = np.split(told, ends, axis=1)
+    filled, number = np.arange(of_part) < counts[:, :, np.newaxis], counts.sum(axis=1, dtype=np.int64)
+    by_mean = ByMean.empty(len(told), room)._replace(number=number)
+    for step, some in enumerate(filled.reshape(len(told), -1)):
+        of_step = slice(number[step])
+        for all_of, given in zip(by_mean[1:], (edges, *lines), strict=True):
+            all_of[step, of_step] = given[step, : len(some)][some]
+        by_mean.edges[step, number[step]] = edges[step, SEGMENTS]
+    return by_mean
 
 
 def _lake_of(horizons: Sequence[Stages]) -> Lake:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,9 +26,12 @@ from reservoir.certificate.tables import FloatArray, cell_values, demand_penalty
 from reservoir.hydro.curves.enclosures import enclose, enclose_conversion, multiply_jets
 from reservoir.hydro.curves.intervals import add, subtract
 from reservoir.hydro.jit import compiled_as_written
+from reservoir.hydro.limits import EXACT_MARGIN
 from reservoir.hydro.plant import Plant, plant_with_cursors
 from reservoir.hydro.rows import YearRows
 from reservoir.hydro.system import Carried, Link
+from reservoir.problems.reservoir.plant_source import plant_numbers
+from reservoir.problems.reservoir.rows import kernel_rows
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.problems.system import SystemYears
 from reservoir.solvers.dp.free_flow import FreeFlow, fill_best
@@ -37,6 +40,9 @@ from reservoir.solvers.dp.free_flow import FreeFlow, fill_best
 _FAR = 0.02
 #: Part of the gap of a reservoir that the widths of parts of the free flow may take.
 _OF_SLACK = 0.3
+
+#: What missing a demand costs, as a multiple of full load: where best releases are told, and on paths.
+DEMANDS = 1.0, 3.0
 
 #: A release and what the turbines take of it, shape (steps,) each, or a pair of bounds of each.
 Flows = Any
@@ -176,31 +182,51 @@ class Single:
         return cls(year, stages, flows, known, within, bounds, grid, path_hm3, limits.arrays())
 
     def priced(self, price: FloatArray, paid: FloatArray) -> FreeFlow:
-        """The free flow at prices, with its best releases."""
+        """The free flow at prices, of which the best releases are not told yet (`best`)."""
         mean = 0.5 * (self.grid[:-1] + self.grid[1:])
         free: FreeFlow = FreeFlow.between(self.flows, (price, *paid), (mean.min(), mean.max()))
-        fill_best(plant_with_cursors(self.year.model.exact), self.rows, free, demand_penalty(self.year, 1.0))
         return free
 
     def best(self, free: FreeFlow) -> Path:
-        """The best path at prices, on the grid; one far from the schedule's, on a grid that is dense near it too."""
+        """The best path at prices, of which the best releases are filled in."""
+        penalty = demand_penalty(self.year, DEMANDS[0])
+        fill_best(plant_with_cursors(self.year.model.exact), self.rows, free, penalty)
         found = self._best_on(self.grid, free)
+        near = self.grid_near(found)
+        return found if near is None else max(found, self._best_on(near, free), key=lambda path: path.worth)
+
+    def grid_near(self, found: Path) -> FloatArray | None:
+        """The grid with storages that are dense near a path, too; None where the schedule's is not far from it."""
         away = np.abs(found.storages_hm3 - self.path_hm3)
         if not np.any(away > _FAR * (self.grid[:, -1] - self.grid[:, 0])) or not np.isfinite(found.worth):
-            return found
+            return None
         near = grid_of(first_intervals(self.within, found.storages_hm3, cyclic=False))
-        return max(found, self._best_on(np.sort(np.append(self.grid, near, axis=1)), free), key=lambda path: path.worth)
+        return np.sort(np.append(self.grid, near, axis=1))
+
+    @cached_property
+    def kernel_year(self) -> FloatArray:
+        """The year as kernels read it, which count demands that are missed as where best releases are told."""
+        model, penalty = self.year.model, demand_penalty(self.year, DEMANDS[0])
+        return np.asarray(kernel_rows(self.year.limits, EXACT_MARGIN, penalty, plant_numbers(model.reservoir)), float)
+
+    @property
+    def end_value(self) -> float:
+        """What a hm3 is worth at the end."""
+        return float(self.rows.end_value) if self.rows.lake else 0.0
 
     def _best_on(self, grid: FloatArray, free: FreeFlow) -> Path:
-        plant, penalty = plant_with_cursors(self.year.model.exact), demand_penalty(self.year, 3.0)
+        plant, penalty = plant_with_cursors(self.year.model.exact), demand_penalty(self.year, DEMANDS[1])
         values, feasible, steps = np.empty(grid.shape), np.empty(grid.shape[1], bool), len(free.lower)
-        end_value = float(self.rows.end_value) if self.rows.lake else 0.0
-        values[-1] = end_value * grid[-1]
+        values[-1] = self.end_value * grid[-1]
         fill_values(plant, self.rows, grid, penalty, (), values, feasible, free)
         storages, flows = np.zeros(steps + 1), np.zeros((4, steps))
         storages[0] = self.path_hm3[0]
-        worth = follow_values(plant, self.rows, grid, penalty, values, free, storages, flows)
-        return Path(worth + end_value * (storages[-1] - storages[0]), storages, flows[:2], flows[2], flows[3])
+        return self.path(follow_values(plant, self.rows, grid, penalty, values, free, storages, flows), storages, flows)
+
+    def path(self, worth: float, storages: FloatArray, flows: FloatArray) -> Path:
+        """What `follow_values` has filled in, and the worth of its steps."""
+        worth += self.end_value * (storages[-1] - storages[0])
+        return Path(worth, storages, flows[:2], flows[2], flows[3])
 
     def proven(
         self, free: FreeFlow, path: Path, effort: Effort, least: float | None = None, by: Bracketing | None = None

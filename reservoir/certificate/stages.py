@@ -30,6 +30,8 @@ _ROUNDED = 1e-14
 _ANY_FLOW = 1e15
 #: Segments of the mean storage of a step at most, of which something is told (`ByMean`).
 SEGMENTS = 128
+#: Of those the mean storage has parts with so much room each, which are told of at a time on a device.
+OF_PART = 8
 #: Fields of a step; those that `hydro.rows` has too mean the same but for tolerances.
 (
     INFLOW,  # less the withdrawal, m3/s
@@ -89,6 +91,12 @@ class ByMean(NamedTuple):
     value: FloatArray
     slope: FloatArray
     over: FloatArray
+
+    @staticmethod
+    def parts(room: int) -> tuple[int, int]:
+        """Parts of the mean storage, and how many segments each has room for."""
+        parts = max(room // OF_PART, 1)
+        return parts, room // parts
 
     @classmethod
     def empty(cls, steps: int, room: int) -> ByMean:

@@ -19,13 +19,15 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from reservoir.certificate.bound import Bracketing, Effort, ProvenBound
+from reservoir.certificate.bound import Effort, ProvenBound
 from reservoir.certificate.bundle import least_sum
 from reservoir.certificate.multipliers import multipliers
+from reservoir.certificate.paths_on_device import best_paths
 from reservoir.certificate.shortages import Shortage
 from reservoir.certificate.single import LinkFlow, Path, Single, level_bounds, power_rises
 from reservoir.certificate.stages import TOLERANCE
 from reservoir.certificate.tables import FloatArray
+from reservoir.certificate.together import Together
 from reservoir.hydro.commitments import counts_turbined, sides, surely_hm3
 from reservoir.hydro.horizon_limits import with_ends
 from reservoir.hydro.system_operation import SystemOperation
@@ -101,8 +103,8 @@ class SystemProblem:
         At work on it.
     flows : sequence, optional
         Of each reservoir, bounds of what links bring it and of what it releases (`Single`), if not the year's own.
-    together : Bracketing, optional
-        Bounds brackets on a device; by default compiled code does.
+    together : Together, optional
+        Finds best paths and bounds brackets on a device; by default compiled code does.
     """
 
     def __init__(
@@ -113,7 +115,7 @@ class SystemProblem:
         below: float = 0.0,
         threads: int = 1,
         flows: Sequence[tuple[Any, Any]] = (),
-        together: Bracketing | None = None,
+        together: Together | None = None,
     ) -> None:
         self.batch, self.schedule, self.below, self.threads = batch, schedule, below, threads
         self.together = together
@@ -175,7 +177,7 @@ class SystemProblem:
         return (link for link in self.links if link.target == place)
 
     def frees(self, prices: FloatArray) -> tuple[list[FreeFlow], float]:
-        """The free flow of each reservoir at prices, and what is the same whatever they do."""
+        """The free flow of each reservoir at prices (`Single.priced`), and what is the same whatever they do."""
         offset = self.batch.terms.get("offset", np.zeros(1))
         paid, constant = self.paid_later.copy(), float(offset.sum())
         for link in self.links:
@@ -191,7 +193,7 @@ class SystemProblem:
             paid[place, self._counted(place)] += side * price * self.batch.hm3_per_m3s[0]
             constant -= side * float(price @ self._owed_hm3(place, side))
         of_water = prices[: len(paid)]
-        return list(self._at_once(Single.priced, self.singles, of_water, paid)), constant
+        return [single.priced(*of) for single, *of in zip(self.singles, of_water, paid, strict=True)], constant
 
     def _of_sums(self, prices: FloatArray) -> Iterator[tuple[Shortage, FloatArray]]:
         return zip(self.shortages, prices[len(self.singles) : self._sums_end].clip(min=0.0), strict=True)
@@ -218,7 +220,10 @@ class SystemProblem:
     def valued(self, prices: FloatArray) -> tuple[float, float, list[FreeFlow], list[Path]]:
         """What all come to by themselves, about, what of that is the same whatever they do, and how."""
         frees, constant = self.frees(prices)
-        paths = list(self._at_once(lambda single, free: single.best(free), self.singles, frees))
+        if self.together is None or self.together.single:
+            paths = list(self._at_once(Single.best, self.singles, frees))
+        else:
+            paths = best_paths(self.together, self.singles, frees)
         return constant + sum(path.worth for path in paths), constant, frees, paths
 
     def _at_once(self, call: Callable[..., Item], *of_each: Iterable[Any]) -> Iterator[Item]:
@@ -315,7 +320,7 @@ class SystemProblem:
         system = batch.system.between(stored[0, :, 0], stored[0, :, -1])
         part = replace(batch, system=system, years=tuple(years), terms=terms)
         flows = [(tuple(each[within] for each in one.flows), one.released[..., within]) for one in self.singles]
-        year = SystemProblem(part, part.operate_storages(stored), flows=flows)
+        year = SystemProblem(part, part.operate_storages(stored), flows=flows, together=self.together)
         elsewhere, paid = np.ones(batch.steps), 0.0
         elsewhere[within] = 0.0
         for place, link in enumerate(self.links):
@@ -422,7 +427,7 @@ def prove_system(
     threads: int = 1,
     below: float = 0.0,
     told: Told = _untold,
-    together: Bracketing | None = None,
+    together: Together | None = None,
 ) -> SystemBound:
     """Prove a bound of the fitness of all schedules that keep the limits of one year of a system.
 
@@ -442,8 +447,8 @@ def prove_system(
         a bound that is no lower than the schedule all the same rests on neither.
     told : callable
         Told which part is done, about.
-    together : Bracketing, optional
-        Bounds brackets on a device; by default compiled code does.
+    together : Together, optional
+        Finds best paths and bounds brackets on a device; by default compiled code does.
     """
     began = time.monotonic()
     problem = SystemProblem(batch, schedule, below=below, threads=threads, together=together)

@@ -246,7 +246,7 @@ def _nodes(cells: Cells) -> list[FloatArray]:
 
 
 #: Bounds of what can be reached are wider than they need be: an end that is missed by this part of the storage is met.
-_MISSED = 1e-6
+MISSED = 1e-6
 
 
 @compiled
@@ -279,7 +279,7 @@ def follow_values(
         lowest, highest = reachable_ends(year, step, storage, rounding, free)
         lowest, highest = max(lowest, row[0]), min(highest, row[states - 1])
         if lowest > highest:
-            if lowest - highest > _MISSED * (abs(row[states - 1]) + 1.0):
+            if lowest - highest > MISSED * (abs(row[states - 1]) + 1.0):
                 return -np.inf
             lowest = highest = 0.5 * (lowest + highest)
         of_best = best_value(plant, year, step, storage, lowest, highest, penalty, row, values[step + 1], free)

@@ -17,7 +17,7 @@ from reservoir.certificate.reachable import Reachable, stages_to_prove
 from reservoir.certificate.stages import ByMean, Stages
 from reservoir.certificate.tables import FloatArray, cell_values
 from reservoir.hydro.plant import Plant
-from reservoir.opencl import DeviceInfo, Session
+from reservoir.opencl import BuiltProgram, DeviceInfo, Session
 
 Item = TypeVar("Item")
 
@@ -103,15 +103,20 @@ def _bounded(on_device: BracketsOnDevice, asked: Sequence[tuple[int, Cells, Floa
 
 
 class Together:
-    """Bounds brackets on a device for proofs in threads of their own: all that wait of one plant in one launch.
+    """Asks a device for proofs in threads of their own: for all that wait with a question of one kind, at once.
 
-    They are of reservoirs with a free flow (`stages.freed`). What is bounded does not depend on what waits.
+    Brackets are bounded of reservoirs with a free flow (`stages.freed`). No answer depends on what waits.
 
     Parameters
     ----------
     device : DeviceInfo
     single : bool
         As `BracketsOnDevice`.
+
+    Attributes
+    ----------
+    programs : dict
+        That answers have built, by the kind of question.
 
     Raises
     ------
@@ -120,26 +125,39 @@ class Together:
     """
 
     def __init__(self, device: DeviceInfo, *, single: bool = False) -> None:
-        self._device, self._single = device, single or not has_double(device)
+        self.device, self.single = device, single or not has_double(device)
+        self.programs: dict[Any, BuiltProgram] = {}
         self._waiting: dict[Any, list[tuple[Any, Future[Any]]]] = {}
         self._listing, self._turn = Lock(), Lock()
-        bound_program(device, single=self._single, free=True)
+        bound_program(device, single=self.single, free=True)
 
     def told_by_mean(self, plant: Plant, stages: Stages, known: Reachable) -> Stages:
         """As `told_by_mean`; by compiled code where the device has no double precision."""
-        if self._single:
+        if self.single:
             return told_by_mean(plant, stages, known)
-        by_mean: ByMean = self._asked(self._tell, plant, stages.without_range, known)
+
+        def tell(session: Session, questions: Sequence[tuple[Stages, Reachable]]) -> list[ByMean]:
+            horizons, within = zip(*questions, strict=True)
+            return BracketsOnDevice(session, plant, horizons).told_by_mean(within)
+
+        by_mean: ByMean = self.asked(("told", id(plant)), tell, (stages.without_range, known))
         return stages._replace(by_mean=by_mean)
 
     def bounded(self, plant: Plant, stages: Stages, cells: Cells, brackets: FloatArray) -> FloatArray:
         """The bounds of all pairs that are not minus infinity, shape (pairs,), as `BracketsOnDevice.bound`."""
-        bounds: FloatArray = self._asked(self._bound, plant, stages, cells, brackets)
+
+        def bound(session: Session, questions: Sequence[tuple[Stages, Cells, FloatArray]]) -> list[FloatArray]:
+            horizons = [stages for stages, *_ in questions]
+            first = np.cumsum([0, *(each.rows.shape[1] for each in horizons)]).tolist()
+            parts = [(start, *of[1:]) for start, of in zip(first[:-1], questions, strict=True)]
+            return _bounded(BracketsOnDevice(session, plant, horizons, single=self.single), parts)
+
+        bounds: FloatArray = self.asked(("bounded", id(plant)), bound, (stages, cells, brackets))
         return bounds
 
-    def _asked(self, answers: Callable[..., Any], plant: Plant, *question: Any) -> Any:
+    def asked(self, kind: Any, answers: Callable[[Session, Any], Sequence[Any]], question: Any) -> Any:
         """The answer to a question; who has a turn asks for all that wait with one of the same kind."""
-        kind, mine = (answers.__name__, id(plant)), Future[Any]()
+        mine = Future[Any]()
         with self._listing:
             self._waiting.setdefault(kind, []).append((question, mine))
         with self._turn:
@@ -147,10 +165,8 @@ class Together:
                 with self._listing:
                     questions, futures = zip(*self._waiting.pop(kind), strict=True)
                 try:
-                    with Session(self._device) as session:
-                        horizons = [stages for stages, *_ in questions]
-                        on_device = BracketsOnDevice(session, plant, horizons, single=self._single)
-                        found = answers(on_device, questions)
+                    with Session(self.device) as session:
+                        found = answers(session, questions)
                 except BaseException as error:
                     for future in futures:
                         future.set_exception(error)
@@ -158,15 +174,6 @@ class Together:
                     for future, answer in zip(futures, found, strict=True):
                         future.set_result(answer)
         return mine.result()
-
-    @staticmethod
-    def _tell(on_device: BracketsOnDevice, questions: Sequence[tuple[Stages, Reachable]]) -> list[ByMean]:
-        return on_device.told_by_mean([known for _, known in questions])
-
-    @staticmethod
-    def _bound(on_device: BracketsOnDevice, questions: Sequence[tuple[Stages, Cells, FloatArray]]) -> list[FloatArray]:
-        first = np.cumsum([0, *(stages.rows.shape[1] for stages, *_ in questions)]).tolist()
-        return _bounded(on_device, [(start, *of[1:]) for start, of in zip(first[:-1], questions, strict=True)])
 
 
 def _in_parts(items: Sequence[Item], sizes: Sequence[int], most: int) -> Iterator[list[Item]]:

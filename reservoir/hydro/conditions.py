@@ -52,7 +52,7 @@ NO_CONDITIONS: tuple[()] = ()
 _REFINEMENTS = 10
 _CLOSE = np.float32(16.0)
 #: A demand is kept that is missed by less than this part of it.
-_KEPT = np.float32(1e-6)
+KEPT = np.float32(1e-6)
 #: A loss smaller than this (hm3) tells nothing of its slope.
 _NEXT_TO_NOTHING: Any = np.float32(1e-30)
 _ONE: Any = np.float32(1.0)  # in the least precision, so that it raises that of no other number
@@ -196,7 +196,7 @@ def ramped(year: Any, draft: Numbers, before: Numbers) -> Numbers:
 
 def not_kept(missed: Any) -> Any:
     """The part that a demand is missed by; 0 where it is kept."""
-    return choose(missed > _KEPT, missed, missed - missed)
+    return choose(missed > KEPT, missed, missed - missed)
 
 
 @none_without(lambda year, step, draft, release, before: ZERO)

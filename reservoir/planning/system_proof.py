@@ -30,8 +30,8 @@ from reservoir.problems.system import SystemYears
 from reservoir.runtime import processors
 from reservoir.solvers import solve
 
-#: Problems that are proved at once, for each processor, where a device bounds brackets: some wait for it.
-_WAITING = 3
+#: Problems that are proved at once, for each processor, where a device works for all: most wait for it.
+_WAITING = 4
 #: What searches from where better schedules may be, each from what the last one found.
 _FROM_OPEN = (FINISH, "dpsa-sequential")
 
@@ -58,8 +58,9 @@ def prove_system_plan(
     progress : callable
         Told the stage, how many problems are done, and how many there are.
     device : str, optional
-        As of `prove_plan`: what bounds the brackets of the reservoirs of all problems, at once; the rest of a proof is
-        done on CPU threads. By default (also ``"auto"``) a GPU with double precision, else these threads do it all.
+        As of `prove_plan`: what bounds the brackets of the reservoirs of all problems, and finds their best paths at
+        prices, at once; the rest of a proof is done on CPU threads. By default (also ``"auto"``) a GPU with double
+        precision, else these threads do it all.
     improve : bool
         Whether schedules are sought where a gap stays open, and the plan is given those that are better.
     or_host : bool
@@ -114,7 +115,7 @@ def _bounded(
 ) -> list[SystemBound]:
     """The bound of each problem: each in a thread of its own, as many at a time as there is work for."""
     until, at_once = time.monotonic() + seconds, processors() * (1 if together is None else _WAITING)
-    threads, done = max(processors() // len(problems), 1), np.zeros(len(problems))
+    threads, done = max(at_once // len(problems), 1), np.zeros(len(problems))
 
     def told(place: int, part: float) -> None:
         done[place] = part

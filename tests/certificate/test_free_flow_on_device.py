@@ -180,7 +180,7 @@ OF_MEANS = {
     "what that rounds is left out": ("above(value + over + rounded)", "value + over"),
     "segments do not grow": ("length = 2.0 * length;", ""),
     "nor shrink": ("0.5 * length >= least)", "false)"),
-    "the last one is short": ("edge + 1.5 * length < last", "edge + length < last"),
+    "the last one is short": ("edge + 1.5 * length < stop", "edge + length < stop"),
     "they begin too late": ("point(within[0]), point(within[1])", "point(within[2]), point(within[1])"),
     "beyond the limits of the release": ("lesser(greater(best_release(told, storage)", "lesser(greater(1e6"),
 }

@@ -56,8 +56,8 @@ def difference(
         **table_constants(),
     }
     tables = curve_tables(plant, GridLayout(lanes, 1, 0, True))
-    step, curves = "problems/reservoir/reservoir_step.cl", "problems/reservoir/given_curves.cl"
-    files = ["common/vector/lanes.cl", step, curves]
+    names = ("reservoir_step", "even_tables", "given_curves", "near_curves")
+    files = ["common/vector/lanes.cl", *(f"problems/reservoir/{name}.cl" for name in names)]
     out, states = np.zeros(POINTS), np.concatenate([storages, releases, [plant.installed_mw]])
     items = POINTS // lanes if kernel == BY_PARABOLAS else POINTS
     found = run(files, kernel, constants, out, items, tables, states)

@@ -1,21 +1,8 @@
-// The curves of a reservoir as they are given: finely divided even tables, and, for a narrow range, parabolas through
-// three of a table's points, which vector lanes follow much faster. Stands behind reservoir_step.cl; fitted_curves.cl has forms
-// for any range.
-//
-// Constants (reservoir/solvers/dp/engine.py): where the tables of level, tailrace, specific_power and capacity begin (with
-// CONDITIONS also area and seepage), and in each TABLE_LOWEST, TABLE_PER_UNIT and TABLE_VALUES, TABLE_POINTS numbers with
-// straight lines between; GROUP_SPACE, in which memory a group keeps its parabolas.
+// A step by the curves of a reservoir as they are given: by even tables (even_tables.cl), or exactly (exact_curves.cl), which
+// stand in front of this file with TABLE and value_in; fitted_curves.cl has forms for any range.
 
-#define TABLE(curve) (tables + curve##_table)
 // A storage is below dead storage that is so by more than this part of it.
 #define DEAD_ROUNDING ((REAL)1 / (DOUBLE ? 1000000000 : 1000000))
-
-REAL value_in(__global const REAL *table, const REAL x) {
-    const REAL place = fmin(fmax((x - table[TABLE_LOWEST]) * table[TABLE_PER_UNIT], (REAL)0), (REAL)(TABLE_POINTS - 1));
-    const int left = min((int)place, TABLE_POINTS - 2);
-    __global const REAL *points = table + TABLE_VALUES;
-    return FUSED(place - left, points[left + 1] - points[left], points[left]);
-}
 
 #define GIVEN(curve, x) value_in(TABLE(curve), x)
 
@@ -28,6 +15,13 @@ REAL power_in(__global const REAL *tables, const REAL mean_storage, const REAL r
 #else
     return power;
 #endif
+}
+
+// What the turbines take of a draft, m3/s, at a head (turbined_at in step.py).
+REAL turbined_in(__global const REAL *tables, const REAL head, const REAL draft, const Step step) {
+    const REAL per_flow = GIVEN(specific_power, head);
+    const REAL most = AVAILABLE(REAL, step, step.installed) / fmax(per_flow, (REAL)1e-9f);
+    return per_flow > 0 ? fmin(draft, fmin(AVAILABLE(REAL, step, GIVEN(capacity, head)), most)) : 0;
 }
 
 // Storage at the end of a step that would end at `lossless` without losses, by the tables.
@@ -60,58 +54,3 @@ Ended ended_with(__global const REAL *tables, const REAL storage, const REAL dra
     found.end = most > nothing ? step.dead : fmax(at_rest, (REAL)0);
     return found;
 }
-
-typedef struct {
-    REAL centre, value, slope, bend;
-} Parabola;
-
-typedef struct {
-    Parabola level, tailrace, specific_power, capacity;
-#if CONDITIONS
-    Parabola area, seepage;
-#endif
-} NearCurves;
-
-// A table between low and high; at least as wide as the distance of two points, for their straight lines to count less.
-Parabola parabola(__global const REAL *table, const REAL low, const REAL high) {
-    const REAL centre = (low + high) / 2, reach = fmax((high - low) / 2, 1 / table[TABLE_PER_UNIT]);
-    const REAL middle = value_in(table, centre);
-    const REAL left = value_in(table, centre - reach) - middle, right = value_in(table, centre + reach) - middle;
-    const Parabola through = {centre, middle, (right - left) / (2 * reach), (right + left) / (2 * reach * reach)};
-    return through;
-}
-
-// The curves for mean storages between two and releases between two.
-NearCurves near_curves(__global const REAL *tables, const REAL low, const REAL high, const REAL least, const REAL most) {
-    const REAL lowest = HEAD_AT(GIVEN, low, most), highest = HEAD_AT(GIVEN, high, least);
-    NearCurves curves;
-    curves.level = parabola(TABLE(level), low, high);
-    curves.tailrace = parabola(TABLE(tailrace), least, most);
-    curves.specific_power = parabola(TABLE(specific_power), lowest, highest);
-    curves.capacity = parabola(TABLE(capacity), lowest, highest);
-#if CONDITIONS
-    curves.area = parabola(TABLE(area), low, high);
-    curves.seepage = parabola(TABLE(seepage), low, high);
-#endif
-    return curves;
-}
-
-reals value_on(GROUP_SPACE const Parabola *curve, const reals x) {
-    const reals offset = x - curve->centre;
-    return FUSED(FUSED(offset, (reals)(curve->bend), (reals)(curve->slope)), offset, (reals)(curve->value));
-}
-
-#define NEAR(curve, x) value_on(&curves->curve, x)
-
-// Power, MW, by the parabolas.
-reals power_near(GROUP_SPACE const NearCurves *curves, const reals mean_storage, const reals release, const Step step) {
-    const reals head = HEAD_AT(NEAR, mean_storage, release);
-    return WHILE_OPERATING(reals, step, mean_storage, POWER_AT_HEAD(NEAR, LESSER, reals, head, release, step));
-}
-
-#if CONDITIONS
-// Evaporation and seepage, hm3, by the parabolas.
-reals loss_near(GROUP_SPACE const NearCurves *curves, const reals mean_storage, const Step step) {
-    return LOSS(NEAR, reals, step, mean_storage);
-}
-#endif

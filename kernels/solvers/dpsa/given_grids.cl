@@ -40,10 +40,8 @@ REAL step_value(__global const REAL *tables, __global const REAL *year, const Gi
 #if BEYOND_r
     value += worth_beyond(given, 0, draft);
 #endif
-#if BEYOND_t || BEYOND_s // the turbines' share of a draft, at the head of it (turbined_at in step.py)
-    const REAL own = level - fmax(GIVEN(tailrace, draft), given->tailwater), per_flow = GIVEN(specific_power, own);
-    const REAL most = AVAILABLE(REAL, step, step.installed) / fmax(per_flow, (REAL)1e-9f);
-    const REAL turbined = per_flow > 0 ? fmin(draft, fmin(AVAILABLE(REAL, step, GIVEN(capacity, own)), most)) : 0;
+#if BEYOND_t || BEYOND_s // the turbines' share of a draft, at the head of it
+    const REAL turbined = turbined_in(tables, level - fmax(GIVEN(tailrace, draft), given->tailwater), draft, step);
 #endif
 #if BEYOND_t
     value += worth_beyond(given, 1, turbined);

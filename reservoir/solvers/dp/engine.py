@@ -132,6 +132,8 @@ def _keep_better(best: Runs, latest: Runs, which: NDArray[np.intp], agreement: f
 
 #: Points of a curve's table: power by the tables differs from the curves' own by some 1e-7 of it at most.
 TABLE_POINTS = 4096
+#: The kernel files that read them.
+TABLE_FILES = ("problems/reservoir/even_tables", "problems/reservoir/given_curves")
 #: A curve's table: where it begins, its points per unit, and its points.
 _TABLE = ContextLayout("TABLE_SIZE", {"TABLE_LOWEST": 1, "TABLE_PER_UNIT": 1, "TABLE_VALUES": TABLE_POINTS})
 #: The tables in the order of the curves of a `Plant`, then those of the lake.
@@ -273,12 +275,12 @@ def build_program(device: DeviceInfo, years: ReservoirYears, grids: Grids, layou
         "NO_FITNESS": 1,
     }
     own = [f"solvers/dp/{name}" for name in ("storage_grids", "transitions", "dynamic_programming")]
-    files = ["problems/reservoir/given_curves", *own]
+    files = [*TABLE_FILES, "problems/reservoir/near_curves", *own]
     return build_around(kernel, device, constants, common=["sync/group_barrier"], after=files)
 
 
 def curve_tables(reservoir: Reservoir, layout: GridLayout) -> NDArray[np.floating]:
-    """The curves as ``kernels/problems/reservoir/given_curves.cl`` reads them, a row each."""
+    """The curves as ``kernels/problems/reservoir/even_tables.cl`` reads them, a row each."""
     lake: list[Curve] = [lake_area(reservoir), lake_seepage(reservoir)] if layout.conditions else []
     given = [reservoir.level, reservoir.tailrace, reservoir.conversion, reservoir.capacity_m3s, *lake]
     lows, highs = np.transpose([curve.domain for curve in given])

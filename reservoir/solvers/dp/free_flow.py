@@ -21,8 +21,8 @@ from reservoir.hydro.step import head_at, power_at_head, turbined_at
 from reservoir.problems.base import FloatArray
 
 #: Mean storages at which the best release is told, and releases tried at each before a golden section between two.
-NODES, _TRIED = 97, 24
-_SHORTER, _DIVISIONS = 0.3819660112501051, 20
+NODES, TRIED = 97, 24
+SHORTER, DIVISIONS = 0.3819660112501051, 20
 
 
 class FreeFlow(NamedTuple):
@@ -77,27 +77,27 @@ def fill_best(plant: Plant, year: YearRows, free: Any, penalty: float) -> None:
     """Find the best release of each step and mean storage."""
     for step in range(free.best.shape[0]):
         lower, upper = year.rows[RELEASE_LOWER, step], year.rows[RELEASE_UPPER, step]
-        width = (upper - lower) / (_TRIED - 1)
+        width = (upper - lower) / (TRIED - 1)
         for node in range(free.best.shape[1]):
             storage = free.first[0] + node / free.per_hm3[0]
             found, most = lower, -np.inf
-            for place in range(_TRIED):
+            for place in range(TRIED):
                 release = lower + place * width
                 value = _worth(plant, year, step, storage, storage, release, penalty, free)
                 if value > most:
                     found, most = release, value
             low, high = max(found - width, lower), min(found + width, upper)
-            left, right = low + _SHORTER * (high - low), high - _SHORTER * (high - low)
+            left, right = low + SHORTER * (high - low), high - SHORTER * (high - low)
             of_left = _worth(plant, year, step, storage, storage, left, penalty, free)
             of_right = _worth(plant, year, step, storage, storage, right, penalty, free)
-            for _ in range(_DIVISIONS):
+            for _ in range(DIVISIONS):
                 if of_left > of_right:
                     high, right, of_right = right, left, of_left
-                    left = low + _SHORTER * (high - low)
+                    left = low + SHORTER * (high - low)
                     of_left = _worth(plant, year, step, storage, storage, left, penalty, free)
                 else:
                     low, left, of_left = left, right, of_right
-                    right = high - _SHORTER * (high - low)
+                    right = high - SHORTER * (high - low)
                     of_right = _worth(plant, year, step, storage, storage, right, penalty, free)
             if max(of_left, of_right) > most:
                 found = left if of_left > of_right else right

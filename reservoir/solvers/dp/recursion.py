@@ -191,9 +191,9 @@ def trace(
 
 #: Of the states that a step can end at, every third is tried; golden section then searches between the two tried on
 #: either side of the best.
-_STRIDE = 3
+STRIDE = 3
 #: Shorter part of a golden section, and how often an interval is divided: to less than a thousandth of it.
-_SHORTER, _DIVISIONS = 0.3819660112501051, 17
+SHORTER, DIVISIONS = 0.3819660112501051, 17
 
 
 @compiled
@@ -258,29 +258,29 @@ def best_value(
     of_highest = _value_with(plant, year, step, storage, highest, penalty, free) + value_between(row, later, highest)
     last = len(row) - 1
     first_inside = cell_of(row, lowest) + 1
-    high = min(row[min(first_inside + _STRIDE, last)], highest)
-    for following in range(first_inside, last + 1, _STRIDE):
+    high = min(row[min(first_inside + STRIDE, last)], highest)
+    for following in range(first_inside, last + 1, STRIDE):
         end = row[following]
         if end >= highest:
             break
         value = _value_with(plant, year, step, storage, end, penalty, free) + later[following]
         if value > best:
             best, chosen = value, end
-            low, high = max(row[max(following - _STRIDE, 0)], lowest), min(row[min(following + _STRIDE, last)], highest)
+            low, high = max(row[max(following - STRIDE, 0)], lowest), min(row[min(following + STRIDE, last)], highest)
     if of_highest > best:
         best, chosen = of_highest, highest
-        low, high = max(row[max(cell_of(row, highest) - _STRIDE, 0)], lowest), highest
-    left, right = low + _SHORTER * (high - low), high - _SHORTER * (high - low)
+        low, high = max(row[max(cell_of(row, highest) - STRIDE, 0)], lowest), highest
+    left, right = low + SHORTER * (high - low), high - SHORTER * (high - low)
     of_left = _value_with(plant, year, step, storage, left, penalty, free) + value_between(row, later, left)
     of_right = _value_with(plant, year, step, storage, right, penalty, free) + value_between(row, later, right)
-    for _ in range(_DIVISIONS):
+    for _ in range(DIVISIONS):
         if of_left > of_right:
             high, right, of_right = right, left, of_left
-            left = low + _SHORTER * (high - low)
+            left = low + SHORTER * (high - low)
             of_left = _value_with(plant, year, step, storage, left, penalty, free) + value_between(row, later, left)
         else:
             low, left, of_left = left, right, of_right
-            right = high - _SHORTER * (high - low)
+            right = high - SHORTER * (high - low)
             of_right = _value_with(plant, year, step, storage, right, penalty, free) + value_between(row, later, right)
     if max(of_left, of_right) > best:
         chosen = left if of_left > of_right else right

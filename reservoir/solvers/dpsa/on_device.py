@@ -19,7 +19,7 @@ from reservoir.problems.reservoir.rows import kernel_rows
 from reservoir.problems.reservoir.year import FLOAT32_MARGIN
 from reservoir.solvers.device_engine import LOCAL_RESERVE_BYTES, build_around
 from reservoir.solvers.dp.beyond import KINDS, RELEASED, SPILLED, STORED, TURBINED
-from reservoir.solvers.dp.engine import GridLayout, curve_tables, reckons_in_double, table_constants
+from reservoir.solvers.dp.engine import TABLE_FILES, GridLayout, curve_tables, reckons_in_double, table_constants
 from reservoir.solvers.dpsa.engine import DpsaEngine, DpsaSettings, FloatArray, Grids
 from reservoir.solvers.settings import switch
 from reservoir.solvers.system_engine import DeviceSystemEngine
@@ -103,7 +103,7 @@ class DeviceDpsaEngine(DeviceSystemEngine[DeviceDpsaSettings], DpsaEngine):
                 **{name: int(of.worth.kinds[kind]) for name, kind in _BEYOND.items()},
                 **table_constants(conditions=layout.conditions),
             }
-            files = ["problems/reservoir/given_curves", "solvers/dpsa/given_grids"]
+            files = [*TABLE_FILES, "solvers/dpsa/given_grids"]
             kernel, common = of.own.years.kernel(), ["sync/group_barrier"]
             self.programs[key] = build_around(kernel, self.session.device, constants, common=common, after=files)
         return self.programs[key]
