@@ -381,20 +381,25 @@ def zoo_system(
         by_calendar = np.roll(total[name], first_month - 1, axis=1)
         built.append(build_reservoir(name, traits, by_calendar, first_month, random))
         if committed and (of_commitments.random() < 0.5 or name == names[-1]):
-            built[-1] = _committed(built[-1], float(total[name].mean()) * HM3_PER_YEAR_AND_M3S, of_commitments)
+            built[-1] = _committed(built[-1], total[name], traits.capacity_ratio, of_commitments)
     calendar = Calendar(_FIRST_YEAR, years, first_month)
     inflows = SiteInflows({name: Inflow(flow, calendar) for name, flow in local.items()})
     return System(tuple(built), tuple(links), name=f"zoo-{part.name.lower()}-{number}"), inflows
 
 
-def _committed(reservoir: Reservoir, annual_hm3: float, random: np.random.Generator) -> Reservoir:
-    """A reservoir that is to release nearly its mean inflow in each year, or by tiers of its level in some month.
+def _committed(
+    reservoir: Reservoir, flow_m3s: FloatArray, capacity_ratio: float, random: np.random.Generator
+) -> Reservoir:
+    """A reservoir that is to release about what the driest year brings, or by tiers of its level in some month.
 
-    Of some, what is turbined counts, and some are to release little more at most.
+    Of some, what is turbined counts, and some are to release about what the wettest year brings at most. Most of those
+    whose other limits can be kept can keep all, and of about half a plan does not by itself.
     """
-    volumes = annual_hm3 * np.sort(random.uniform(0.6, 1.0, 2))
     turbined, licensed = (random.random(2) < (0.25, 0.3)).tolist()
-    most = float(annual_hm3 * random.uniform(1.05, 1.4)) if licensed else None
+    counted = np.minimum(flow_m3s, capacity_ratio * flow_m3s.mean()) if turbined else flow_m3s
+    driest, *_, wettest = np.sort(counted.mean(axis=1)).tolist()
+    volumes = HM3_PER_YEAR_AND_M3S * driest * np.sort(random.uniform(0.8, 1.1, 2))
+    most = float(HM3_PER_YEAR_AND_M3S * wettest * random.uniform(0.9, 1.2)) if licensed else None
     counts = Counted.TURBINED if turbined else Counted.RELEASED
     reservoir = replace(reservoir, most_annual_release_hm3=most, counts=counts)
     if random.random() < 0.5:

@@ -17,22 +17,22 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 
-from reservoir.bench.experiment import RunBudget
+from reservoir.bench.experiment import RunBudget, names_named
 from reservoir.bench.result import ExperimentResult
 from reservoir.bench.tables import ResultTable, Row, select
-from reservoir.bench.zoo import BOTH, ReservoirStudy, parts_named, short_gap, usable_solvers
+from reservoir.bench.zoo import BOTH, ReservoirStudy, parts_named, short_gap
 from reservoir.certificate.bound import PAIRS, Effort, Known, ProvenBound, compile_ahead, prove_bound
 from reservoir.certificate.system import SystemBound, prove_system
-from reservoir.errors import ReservoirError
+from reservoir.errors import InputError, ReservoirError
 from reservoir.hydro.objectives import Horizon
 from reservoir.planning.checks import Check
 from reservoir.planning.proof import LONGER_PAIRS
 from reservoir.planning.solving import HOST_REFERENCE
 from reservoir.planning.system_plan import optimise_system
-from reservoir.planning.system_search import AUTO
+from reservoir.planning.system_search import AUTO, STAGES
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.system import system_problems
-from reservoir.solvers import Solutions
+from reservoir.solvers import RESERVOIR_SOLVERS, SOLVERS, Solutions, settings_of
 from reservoir.zoo import Part, zoo_system
 
 #: By how much less than the best schedule a blind proof is told that one is worth, a part of it.
@@ -41,13 +41,8 @@ BELOW = 1e-4
 GAPS, _ROUNDING = (1e-5, 1e-4, 1e-3), 1e-3
 #: Years in all, those of each reservoir, and reservoirs of a part for solvers on the host, of which they get one year.
 YEARS, QUICK_YEARS, YEARS_EACH, HOST_RESERVOIRS, HOST_YEARS = 200, 4, 10, 20, 1
-#: Solvers of random systems with their settings; how many random schedules are held against a bound beside theirs.
-SYSTEM_SOLVERS: dict[str, dict[str, int]] = {
-    "slp": {},
-    "dpsa-sequential": {},
-    "lshade-sequential": {"evaluations": 20_000},
-    AUTO: {"evaluations": 20_000},
-}
+#: Effort on random systems, of the settings that a solver has; random schedules that are held against a bound, too.
+SYSTEM_EFFORT = {"evaluations": 20_000, "generations": 200}
 RANDOM, RANDOM_SCHEDULES = "random", 20
 #: Years of the one problem of a system with commitments: what one stores is for the next.
 COMMITTED_YEARS = 2
@@ -78,6 +73,8 @@ class ProofStudy(ReservoirStudy):
         Most time of a proof, about, from when the code is compiled.
     systems, committed : int
         Random systems of each part: a year each; and with commitments, `COMMITTED_YEARS` years as one problem each.
+    system_solvers : tuple of str
+        Of systems, also `AUTO`.
     """
 
     paper = "proof"
@@ -86,8 +83,10 @@ class ProofStudy(ReservoirStudy):
     seconds: float
     systems: int = 0
     committed: int = 0
+    system_solvers: tuple[str, ...] = ()
     comparable: ClassVar[tuple[str, ...]] = (
         *("reservoirs", "years", "host_reservoirs", "gap", "seconds", "systems", "committed"),
+        "system_solvers",
     )
 
     @property
@@ -182,6 +181,9 @@ class ProofStudy(ReservoirStudy):
             shares = ", ".join(f"{share_within(known, gap):.1%} within {short_gap(gap)}" for gap in GAPS[:2])
             seconds = f"{known['seconds'].median():.2g} s a proof (median), {known['seconds'].mean():.2g} s (mean)"
             lines[f"{part} part"] = f"{len(known):,} years: {shares}; {seconds}"
+        refused = self.data["refused"]
+        for solver, calls in refused.groupby("solver", sort=False) if len(refused) else ():
+            lines[f"{solver} refused"] = f"{len(calls)}, the first: {calls['refused'].iloc[0]}"
         return lines
 
     def _tables(self) -> Iterator[ResultTable]:
@@ -234,11 +236,18 @@ def run(
     Options: see `reservoir.cli.bench`.
     """
     parts, count = parts_named(part), years or budget.usual(YEARS, QUICK_YEARS)
+    known = [*(name for name in SOLVERS if name != HOST_REFERENCE), AUTO]
+    named = names_named(solvers, known, "there is no such solver", "--solvers")
+    of_systems = [name for name in named if name == AUTO or SOLVERS[name].systems]
+    if (systems or committed) and not of_systems:
+        able, mend = "one that plans systems", "name one such as slp, or leave out --systems and --committed"
+        raise InputError("no solver that is named plans systems", able, mend, column="--solvers", value=solvers)
     years_each = min(YEARS_EACH, max(count // len(parts), 1))
     study = ProofStudy.of(
         budget,
         parts=parts,
-        solvers=usable_solvers(solvers),
+        solvers=tuple(name for name in named if name in RESERVOIR_SOLVERS),
+        system_solvers=tuple(of_systems),
         reservoirs=-(-count // (years_each * len(parts))),
         years=years_each,
         host_reservoirs=budget.usual(HOST_RESERVOIRS, 1),
@@ -291,16 +300,24 @@ def _system_row(study: ProofStudy, run: SystemRun) -> Row:
     year: Any = problems.batches[0]
     random = np.random.default_rng([study.budget.seed, run.number])
     tried = [(RANDOM, random.random(year.dimension)) for _ in range(RANDOM_SCHEDULES)]
-    for solver, settings in SYSTEM_SOLVERS.items():
-        how: dict[str, Any] = {"seed": study.budget.seed, "device": str(study.device.index), **settings}
-        plan = optimise_system(system, inflows, solver=solver, horizon=horizon, **how)
-        tried.append((solver, plan.solutions[0].position))
-    if run.committed:  # few schedules keep all: those near the best may
-        near, shares = tried[-1][1], np.linspace(0.0, 1.0, RANDOM_SCHEDULES) ** 2
-        of_random = zip(tried[:RANDOM_SCHEDULES], shares, strict=True)
+    seed, refused, found = study.budget.seed, list[Row](), list[Solutions]()
+    for solver in study.system_solvers:
+        if not _is_quick(solver) and run.number >= study.host_reservoirs:
+            continue
+        how: dict[str, Any] = {"seed": seed, "device": str(study.device.index), **_effort_of(solver)}
+        try:
+            plan = optimise_system(system, inflows, solver=solver, horizon=horizon, **how)
+        except ReservoirError as refusal:
+            refused.append({"solver": solver, "seed": seed, "refused": str(refusal)})
+        else:
+            found.append(plan.solutions[0])
+            tried.append((solver, found[-1].position))
+    if run.committed and found:  # few schedules keep all: those near the best may
+        near = min(found, key=lambda each: (each.violation, -each.fitness)).position
+        of_random = zip(tried[:RANDOM_SCHEDULES], np.linspace(0.0, 1.0, RANDOM_SCHEDULES) ** 2, strict=True)
         tried[:RANDOM_SCHEDULES] = [(RANDOM, near + share * (each - near)) for (_, each), share in of_random]
     made = [(solver, year.operate(position[np.newaxis])) for solver, position in tried]
-    label, about = str(year.labels[0]), {"seed": study.budget.seed, "year": str(year.labels[0])}
+    label, about = str(year.labels[0]), {"seed": seed, "year": str(year.labels[0])}
     schedules: list[Row] = [
         {
             "solver": solver,
@@ -327,4 +344,15 @@ def _system_row(study: ProofStudy, run: SystemRun) -> Row:
     if fitness is not None:
         below, began = BELOW * max(abs(fitness), problems.least_gap_scale), time.perf_counter()
         row |= stated("blind_", began, prove_system(year, made[best][1], study.gap, study.seconds, below=below))
-    return {"bounds": [row], "schedules": schedules}
+    return {"bounds": [row], "schedules": schedules, "refused": refused}
+
+
+def _is_quick(solver: str) -> bool:
+    """Whether a solver runs on all random systems: on a device, or it is no population on the host."""
+    return solver == AUTO or SOLVERS[solver].opencl or not SOLVERS[solver].seeded
+
+
+def _effort_of(solver: str) -> dict[str, int]:
+    """Settings of a solver for random systems."""
+    known = {name for each in (STAGES if solver == AUTO else (solver,)) for name in settings_of(each)}
+    return {name: value for name, value in SYSTEM_EFFORT.items() if name in known}

@@ -134,11 +134,15 @@ _OTHERS = (
             1),
         resumable=True, runs=1),
     Experiment("proof", "Proven bounds against the schedules of all solvers on random reservoirs: none may be above.",
-        "reservoir.bench.proof", _part, _solvers,
+        "reservoir.bench.proof", _part,
+        _words("--solvers", "lshade,slp,auto,...",
+            "Solvers to run; of systems, those that plan them.  [default: auto, and all that can run here]"),
         _count("--years", 1,
             "Years of all parts together, ten of each reservoir; solvers without OpenCL get one year of 20 "
             "reservoirs of each part.  [default: 200; 4 with --quick]"),
-        _count("--systems", 0, "Random systems of each part, a year each, beside the reservoirs.", 0),
+        _count("--systems", 0,
+            "Random systems of each part, a year each, beside the reservoirs; the first 20 by all solvers, the others "
+            "without populations on the host.", 0),
         _count("--committed", 0,
             "Random systems of each part with annual commitments, two years as one problem each.", 0),
         options.proof_gap,

@@ -8,9 +8,12 @@ import pytest
 
 from reservoir.bench import proof
 from reservoir.bench.experiment import RunBudget
-from reservoir.bench.proof import ProofStudy, share_within
+from reservoir.bench.proof import ProofStudy, SystemRun, share_within
 from reservoir.certificate.bound import ProvenBound, compile_ahead, prove_bound
+from reservoir.certificate.system import SystemBound
+from reservoir.errors import InputError
 from reservoir.planning.checks import all_pass
+from reservoir.solvers import SOLVERS, settings_of
 from reservoir.zoo import Part
 
 ASKED = {"budget": RunBudget(runs=1, quick=True), "part": "tuning", "solvers": "dp-opencl,lshade-sequential"}
@@ -135,29 +138,33 @@ def test_a_bound_that_is_no_number_fails_the_check():
     assert made_up(blind_bound=np.nan).beyond == 0  # not all years have one
 
 
-def measured_of(device, name, **solvers):
-    """One random system, held against its bounds."""
+#: Populations on the host take the first systems alone.
+WALKED = (("systems", 0), ("systems", 1), ("committed", 0))
+SOLVERS_OF_ONE = ("slp", "dpsa-sequential", "lshade-sequential", "auto")
+
+
+def measured_of(device, name, *solvers):
+    """One random system, its schedules by some solvers held against its bounds."""
     study = ProofStudy(
         budget=RunBudget(runs=1, quick=True), device=device, parts=(Part.TEST,), solvers=(), reservoirs=0, years=1,
-        host_reservoirs=0, host_years=1, gap=1e-3, seconds=20.0, systems=6, committed=25,
+        host_reservoirs=20, host_years=1, gap=1e-3, seconds=20.0, systems=6, committed=25, system_solvers=solvers,
     )  # fmt: skip
     place = study.named_runs[name]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ProofStudy, "named_runs", {name: place})
-        patch.setattr(proof, "SYSTEM_SOLVERS", solvers or proof.SYSTEM_SOLVERS)
         return study.measured()
 
 
 @pytest.fixture(scope="module")
 def of_a_system(device):
     """A system of two reservoirs."""
-    return measured_of(device, "test systems 5")
+    return measured_of(device, "test systems 5", *SOLVERS_OF_ONE)
 
 
 @pytest.mark.device
 def test_no_schedule_of_a_system_is_above_its_bounds(of_a_system):
     counts = of_a_system.compared.groupby("solver").size()
-    assert set(counts.index) == {"random", *proof.SYSTEM_SOLVERS}
+    assert set(counts.index) == {"random", *SOLVERS_OF_ONE}
     assert counts["random"] > 5  # the others violate limits
     assert of_a_system.beyond == 0
     assert of_a_system.proofs["part"].tolist() == ["test systems"]
@@ -176,8 +183,32 @@ def test_a_bound_of_a_system_that_is_too_low_is_found(of_a_system, of):
 
 
 @pytest.mark.device
+def test_all_solvers_that_plan_systems_are_walked_and_refusals_are_told(monkeypatch):
+    asked, able = [], [name for name, entry in SOLVERS.items() if entry.systems]
+    on_host = {name for name in able if SOLVERS[name].seeded and not SOLVERS[name].opencl}
+
+    def refuses(*_, solver, **how):
+        asked.append(solver)
+        assert how.keys() >= {*proof.SYSTEM_EFFORT} & {*settings_of("lshade" if solver == "auto" else solver)}
+        assert how.keys() <= {"horizon", "seed", "device", *settings_of("lshade" if solver == "auto" else solver)}
+        raise InputError("too large", mend="choose another")
+
+    runs = {f"test {of} {number}": SystemRun(Part.TEST, number, of == "committed") for of, number in WALKED}
+    monkeypatch.setattr(ProofStudy, "named_runs", runs)
+    monkeypatch.setattr(proof, "optimise_system", refuses)
+    monkeypatch.setattr(proof, "prove_system", lambda *_, **__: SystemBound(1e9, np.zeros(1), ()))
+    found = proof.run(budget=ASKED["budget"], systems=2, committed=1)
+    further = [name for name in able if name not in on_host]
+    assert asked == [*able, "auto", *further, "auto", *able, "auto"]
+    assert found.headlines["dp-joint refused"] == "3, the first: too large. Fix: choose another."
+    (table,) = [each for each in found.tables if each.title == "Refused"]
+    assert table.frame["solver"].tolist() == asked
+    assert table.frame["refused"].str.contains("too large").all()
+
+
+@pytest.mark.device
 def test_systems_with_commitments_are_two_years_each_of_which_keeps_them(device):
-    found = measured_of(device, "test committed 13", slp={})
+    found = measured_of(device, "test committed 15", "slp")
     counts = found.compared.groupby("solver").size()
     assert counts["slp"] == 1
     assert counts["random"] > 0  # few keep them all

@@ -115,9 +115,11 @@ def test_a_small_river_with_commitments_is_benched(call, monkeypatch, device, tm
     from reservoir.bench import proof
     from reservoir.zoo import zoo_system
 
-    monkeypatch.setattr(proof, "SYSTEM_SOLVERS", {"slp": {}})
     monkeypatch.setattr(proof, "zoo_system", lambda number, *years, **how: zoo_system(4, *years, reservoirs=2, **how))
-    shared = ("--quick", "--part", "tuning", "--years", "1", "--solvers", "lshade-sequential")
-    call("bench", "proof", *shared, "--committed", "1", "--prove-seconds", "5", "--gap", "1e-2", "--out", "b")
+    shared = ("--quick", "--part", "tuning", "--years", "1", "--solvers", "slp,dp-joint", "--gap", "1e-2")
+    shown = call("bench", "proof", *shared, "--committed", "1", "--prove-seconds", "5", "--out", "b").out
+    assert "dp-joint refused 1, the first: the solver dp-joint cannot plan this system" in " ".join(shown.split())
+    refused = call("bench", "proof", *shared[:-3], "dp-opencl", "--systems", "1", "--out", "c", status=2).err
+    assert "no solver that is named plans systems" in refused
     made = (tmp_path / "b" / "years.csv").read_text(encoding="utf-8")
     assert "tuning committed,0" in made

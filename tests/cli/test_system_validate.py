@@ -3,6 +3,7 @@
 import pytest
 
 from reservoir.planning import system_search
+from tests.io.small_reservoir import SMALL
 from tests.io.two_dams import TWO, wide, write_two
 
 #: All that is released arrives at once: a system that dp-joint plans.
@@ -32,11 +33,13 @@ def test_populations_are_compared_with_the_joint_plan(call, two, strict):
     assert any("dp-joint" in left for left in printed["not_checked"])
 
 
-def test_too_little_work_fails(call, two):
+def test_too_little_work_fails_also_with_commitments(call, two, tmp_path):
+    write_two(tmp_path, lower=SMALL + "\n[commitments]\nannual_release_hm3 = 700\n")
     little = ("--set", "evaluations=500", "--generations", "5", "--seed", "2")
     shown = call(*two, *little, "--horizon", "2", "--no-zoo", status=1).out
     assert "System    two-dams: upper, lower" in shown
     assert "gap to auto, worst year of 1 run (" in shown
+    assert "lower: The annual release is kept in 4 of 4 years." in shown
     assert "NO" in shown
     assert "Not checked: solvers on random systems" in shown
 
