@@ -1,4 +1,4 @@
-"""Joint plans of several reservoirs against known answers, and on random rivers against each other.
+"""Joint plans of several reservoirs against known answers, and on random rivers against each other; and rules of two.
 
 Every row of the one table of measurements is a call: a solver on an instance with a seed, what its schedule is worth in
 float64, and what is known of the instance.
@@ -21,10 +21,11 @@ from matplotlib.figure import Figure, SubFigure
 from reservoir.bench.cascade_systems import lancang, linear_optimum, linear_system, pypsa_optimum
 from reservoir.bench.experiment import DeviceStudy, RunBudget, bundled, names_named
 from reservoir.bench.figures import log_axis, panels
+from reservoir.bench.joint_table import STATES, JointTable
 from reservoir.bench.peer_search import SearchBudget, search_year
 from reservoir.bench.peers import INSTALL, PEERS
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.tables import ResultTable, Row, select
+from reservoir.bench.tables import Frame, ResultTable, Row, select
 from reservoir.bench.zoo import BOTH, parts_named, share_beyond, short_gap
 from reservoir.errors import ReservoirError
 from reservoir.hydro.objectives import Horizon
@@ -35,11 +36,16 @@ from reservoir.planning.system_plan import SystemPlan, optimise_system
 from reservoir.planning.system_search import AUTO
 from reservoir.problems.system import system_problems
 from reservoir.report.figures.style import LIMITS, POWER, RELEASE, SPILL, STORAGE, WET, sheet_figure
+from reservoir.rules import Forecast
+from reservoir.rules.base.system_training import SystemTraining
+from reservoir.rules.evaluation import FOLDS, Sample
+from reservoir.rules.families.separable import SEPARABLE, Separable, SystemRule
+from reservoir.rules.system_evaluation import evaluate_system, fit_system
 from reservoir.solvers import SOLVERS, more_effort, runs_here
 from reservoir.zoo import Part, zoo_system
 
 #: What is run.
-LINEAR, LANCANG, HORIZONS, RANDOM = SETS = "linear", "lancang", "horizons", "random"
+LINEAR, LANCANG, HORIZONS, RANDOM, RULES = SETS = "linear", "lancang", "horizons", "random", "rules"
 #: Random systems of each part, and in a quick trial; those of the proof of a whole part are asked for.
 SYSTEMS, QUICK_SYSTEMS = 100, 2
 #: The engine that the rest is held against with more effort, by so many times; and what finishes its schedules.
@@ -52,6 +58,10 @@ GAPS, MOST_SHORT = (1e-6, 1e-5, 1e-4, 1e-3), 1e-4
 GRID_ERROR, _SAME = 1e-5, 1e-6
 #: Reservoirs of the large tree; and the year in which other libraries search.
 TREE, PEER_YEAR = 20, 1976
+#: Rules of the two reservoirs of a case: by the table of both storages, by one for each, and each for itself.
+RULES_OF, JOINT_TABLE, ALONE = "lancang-2", "joint table", "each for itself"
+#: Years, states of each reservoir in the table and blocks of years of a quick trial.
+_QUICK_RULES = (4, 3, 2)
 #: A set, and which of it.
 Run = tuple[str, str]
 Systems = tuple[System, SiteInflows]
@@ -104,6 +114,7 @@ class CascadeStudy(DeviceStudy):
             LINEAR: list(words["linear"]),
             LANCANG: [str(place) for place in range(len(words["lancang"]))],
             HORIZONS: list(words["horizons"]),
+            RULES: [RULES_OF],
             RANDOM: [f"{part.name.lower()} {number}" for part in self.parts for number in range(self.systems)],
         }
         if self.budget.quick:
@@ -165,6 +176,26 @@ class CascadeStudy(DeviceStudy):
         about |= {"known": asked.get("best"), "bound": asked.get("bound")}
         for solver in (each for each in self.solvers if each in (AUTO, POLISH)):
             yield about | self._planned(given, solver, self.budget.seed, horizon=asked["horizon"])[1]
+
+    def _rules(self, case: str) -> Iterator[Row]:
+        system, inflows = lancang(case)
+        years, states, folds = _QUICK_RULES if self.budget.quick else (inflows.years, STATES, FOLDS)
+        seconds = dict.fromkeys((JOINT_TABLE, SEPARABLE, ALONE), 0.0)
+
+        def fitted(who: str, training: SystemTraining, forecast: Forecast) -> SystemRule:
+            began = time.perf_counter()
+            rule = fit_system("sdp" if who == ALONE else SEPARABLE, training, forecast)
+            if isinstance(rule, Separable) and who == JOINT_TABLE:
+                rule = JointTable.of(rule, training.system, states)
+            seconds[who] += time.perf_counter() - began
+            return rule
+
+        plan = optimise_system(system, inflows.span(0, years), solver=POLISH)
+        evaluation = evaluate_system(plan, folds=folds, families=seconds, fitter=fitted)
+        for run in evaluation.runs:
+            about: Row = {"instance": f"{case}, {run.sample}", "reservoirs": len(system.names), "solver": run.family}
+            about |= {"seed": self.budget.seed, "value": run.charged, "violation": run.operation.violation_sum[0]}
+            yield about | {"seconds": seconds[run.family], "known": run.best, "bound": None, "status": ""}
 
     def _random(self, name: str) -> Iterator[Row]:
         part, number = name.split()
@@ -247,8 +278,16 @@ class CascadeStudy(DeviceStudy):
         if len(bounded):
             yield self.claim("above", bounded["above"].max(), GRID_ERROR, schedules=len(bounded))
 
+    @property
+    def points(self) -> Frame:
+        """Points of perfect foresight that rules of each kind lose in years that they have not seen."""
+        of_rules = self.calls[self.calls["instance"] == f"{RULES_OF}, {Sample.HELD_OUT}"]
+        return 100 * of_rules.set_index("solver")["gap"]
+
     def claims(self) -> Iterator[Check]:
-        """What plans by ``auto``, and engines on linear instances, are held to."""
+        """What plans by ``auto``, engines on linear instances, and separable water values are held to."""
+        if len(points := self.points):
+            yield self.claim("rules", points[SEPARABLE] - points[JOINT_TABLE])
         words, linear = bundled(self.paper), select(self.calls, set=LINEAR)
         for name, data in words["linear"].items():
             for solver, few in linear[linear["instance"] == name].groupby("solver", sort=False):
@@ -281,11 +320,14 @@ class CascadeStudy(DeviceStudy):
         for of_set, some in own.groupby("set", sort=False):
             who, worst = some["solver"].iloc[0], some["gap"].max()
             lines[str(of_set)] = f"{len(some)} calls of {who}, at most {worst:.1e} below the best known"
+        if len(points := self.points):
+            lines[RULES] = ", ".join(f"{who} {lost:.2f} %" for who, lost in points.items()) + " below perfect foresight"
         return lines
 
     def _tables(self) -> Iterator[ResultTable]:
         for of_set in self.sets:
-            yield self.table(of_set, self.by_solver(of_set), times=TIMES, strong=STRONG)
+            rows = select(self.calls, set=RULES) if of_set == RULES else self.by_solver(of_set)
+            yield self.table(of_set, rows, times=TIMES, strong=STRONG)
         calls = self.data["calls"]
         yield self.table("refused", calls[calls["status"] != ""][["set", "instance", "solver", "status"]])
 

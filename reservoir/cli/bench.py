@@ -151,7 +151,7 @@ _OTHERS = (
         resumable=True, runs=1),
     Experiment("cascade", "Several reservoirs: known answers, dams of the Lancang, random rivers; all engines.",
         "reservoir.bench.cascade",
-        _words("--sets", "linear,lancang,...", "What is run: linear, lancang, horizons, random.  [default: all]"),
+        _words("--sets", "linear,lancang,...", "Of linear, lancang, horizons, random, rules.  [default: all]"),
         _part,
         _words("--solvers", "auto,lshade,...", "Solvers to run.  [default: auto, and all that can run here]"),
         _count("--systems", 1, "Random systems of each part.  [default: 100; 2 with --quick]"),

@@ -6,7 +6,7 @@ storages at which each run ends, and from the run itself where that were better:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -286,6 +286,7 @@ def evaluate_system(
     folds: int = FOLDS,
     families: Iterable[str] = USUAL_FAMILIES,
     progress: StageProgress = silent_stage,
+    fitter: Callable[[str, SystemTraining, Forecast], SystemRule] | None = None,
 ) -> SystemEvaluation:
     """Fit, cross-validate and score families of rules of a system.
 
@@ -301,6 +302,8 @@ def evaluate_system(
         Of `SYSTEM_FAMILIES`.
     progress : callable
         Told the stage, how much of it is done and how much there is.
+    fitter : callable, optional
+        Fits a family, of any name, to years for a forecast; `fit_system` by default.
 
     Raises
     ------
@@ -308,8 +311,9 @@ def evaluate_system(
         If a family takes no systems, there are fewer years than blocks, or the plan is not what rules are fitted to.
     """
     families, forecast = tuple(dict.fromkeys(families)), Forecast(forecast)
-    for family in families:
-        require_family(family)
+    if fitter is None:
+        for family in families:
+            require_family(family)
     training = SystemTraining.of(plan)
     parts, count = blocks(len(training), folds), len(training)
     fitted: dict[str, list[tuple[SystemRule, range]]] = {family: [] for family in families}
@@ -317,7 +321,7 @@ def evaluate_system(
         years = training.select(outside(count, block)) if block else training
         for family, of_family in fitted.items():
             progress(f"fit {family}", done, len(parts) + 1)
-            of_family.append((fit_system(family, years, forecast), block))
+            of_family.append(((fitter or fit_system)(family, years, forecast), block))
             progress(f"fit {family}", done + 1, len(parts) + 1)
     tell = partial(progress, SIMULATION)
     tell(0, 2 * len(families))

@@ -86,6 +86,19 @@ def test_a_tiny_run_has_a_row_for_each_call(record):
     assert set(record.headlines) == {"linear", "lancang", "random"}
 
 
+@pytest.mark.device
+def test_rules_are_held_to_the_joint_table_of_two_reservoirs(device):
+    record = cascade.run(budget=RunBudget(runs=1, quick=True), sets="rules", solvers="slp")
+    calls = record.data["calls"].set_index(["instance", "solver"])
+    assert list(calls.index.unique("solver")) == ["joint table", "separable", "each for itself"]
+    assert list(calls.index.unique("instance")) == ["lancang-2, training", "lancang-2, held-out"]
+    assert (calls["value"] < calls["known"]).all()
+    assert (calls["value"] > 0.9 * calls["known"]).all()
+    assert record.headlines["rules"].startswith("joint table ")
+    (table,) = record.tables
+    assert table.title == "Rules of two dams of the Lancang"
+
+
 @pytest.mark.parametrize(
     ("option", "value", "problem"),
     [("sets", "rivers", "no such set"), ("solvers", "dp-opencl", "takes several reservoirs")],
@@ -114,6 +127,8 @@ GOOD = [
     call("horizons", "lancang-5, 62 years", "auto", 4473234.0, known=4473233.0, bound=4475140.0),
     call("random", "tuning 0", "auto", 100.0),
     call("random", "tuning 0", "slp", 99.0),
+    call("rules", "lancang-2, held-out", "joint table", 98.2, known=100.0),
+    call("rules", "lancang-2, held-out", "separable", 98.0, known=100.0),
 ]
 
 
@@ -128,6 +143,7 @@ GOOD = [
         (3, {"seconds": 91.0}),
         (4, {"value": 98.0}),
         (4, {"violation": 0.1}),
+        (7, {"value": 97.89}),
     ],
 )
 def test_what_falls_short_fails_a_claim(two_cores, place, change):
