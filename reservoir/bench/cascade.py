@@ -40,6 +40,7 @@ from reservoir.rules import Forecast
 from reservoir.rules.base.system_training import SystemTraining
 from reservoir.rules.evaluation import FOLDS, Sample
 from reservoir.rules.families.separable import SEPARABLE, Separable, SystemRule
+from reservoir.rules.system_bound import bound_of_rules
 from reservoir.rules.system_evaluation import evaluate_system, fit_system
 from reservoir.solvers import SOLVERS, more_effort, runs_here
 from reservoir.zoo import Part, zoo_system
@@ -60,6 +61,8 @@ GRID_ERROR, _SAME = 1e-5, 1e-6
 TREE, PEER_YEAR = 20, 1976
 #: Rules of the two reservoirs of a case: by the table of both storages, by one for each, and each for itself.
 RULES_OF, JOINT_TABLE, ALONE = "lancang-2", "joint table", "each for itself"
+#: Members whose best schedules bound what all rules bring on average.
+MEMBERS = 20
 #: Years, states of each reservoir in the table and blocks of years of a quick trial.
 _QUICK_RULES = (4, 3, 2)
 #: A set, and which of it.
@@ -196,6 +199,15 @@ class CascadeStudy(DeviceStudy):
             about: Row = {"instance": f"{case}, {run.sample}", "reservoirs": len(system.names), "solver": run.family}
             about |= {"seed": self.budget.seed, "value": run.charged, "violation": run.operation.violation_sum[0]}
             yield about | {"seconds": seconds[run.family], "known": run.best, "bound": None, "status": ""}
+        rule, began = evaluation.rules[SEPARABLE], time.perf_counter()
+        assert isinstance(rule, Separable)
+        count = self.budget.usual(MEMBERS, 2)
+        bound = bound_of_rules(rule, evaluation.training.system, plan.inflows, count, seed=self.budget.seed)
+        made, about = float(bound.benefit.mean()), {"reservoirs": len(system.names), "solver": SEPARABLE, "status": ""}
+        about |= {"seed": self.budget.seed, "value": made, "violation": 0.0, "bound": None}
+        for said, (gap, _) in {"bound of all rules": bound.gap, "foresight": bound.foresight_gap}.items():
+            about |= {"instance": f"{case}, {count} members, {said}", "known": made * (1.0 + gap)}
+            yield about | {"seconds": time.perf_counter() - began}
 
     def _random(self, name: str) -> Iterator[Row]:
         part, number = name.split()

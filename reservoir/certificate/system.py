@@ -105,6 +105,8 @@ class SystemProblem:
         Of each reservoir, bounds of what links bring it and of what it releases (`Single`), if not the year's own.
     together : Together, optional
         Finds best paths and bounds brackets on a device; by default compiled code does.
+    paid : ndarray, shape (reservoirs, 3, steps), optional
+        What is paid, beside the objective, of a m3/s that is released, of one that the turbines take and of a MW.
     """
 
     def __init__(
@@ -116,13 +118,14 @@ class SystemProblem:
         threads: int = 1,
         flows: Sequence[tuple[Any, Any]] = (),
         together: Together | None = None,
+        paid: FloatArray | None = None,
     ) -> None:
         self.batch, self.schedule, self.below, self.threads = batch, schedule, below, threads
         self.together = together
         self.links = [LinkFlow.of(batch, link) for link in batch.system.links if link.target is not None]
         self.shortages = Shortage.all_of(batch)
         self.committed = [(place, side) for place, each in enumerate(batch.system.reservoirs) for side in sides(each)]
-        self.paid_later = np.zeros((len(batch.years), 3, batch.steps))  # for what arrives elsewhere (`_span`)
+        self.paid_besides = np.zeros((len(batch.years), 3, batch.steps)) if paid is None else paid
         self.singles: list[Single] = []
         years: list[ReservoirYears] = []
         for place, own in enumerate(batch.years):
@@ -138,7 +141,10 @@ class SystemProblem:
             brought, released = flows[place] if flows else (self._flows(place), None)
             tailwater = self._tailwater(place, years)
             self.singles.append(Single.of(years[place], brought, made.storage_hm3[0], tailwater, released))
-        self.fitness = float(batch.fitness_of(schedule)[0]) - below
+        paid_for = np.array(
+            [(own.release_m3s[0], own.turbined_m3s[0], own.power_mw[0]) for own in schedule.of_reservoirs]
+        )
+        self.fitness = float(batch.fitness_of(schedule)[0] + (self.paid_besides * paid_for).sum()) - below
 
     @property
     def size(self) -> float:
@@ -179,7 +185,7 @@ class SystemProblem:
     def frees(self, prices: FloatArray) -> tuple[list[FreeFlow], float]:
         """The free flow of each reservoir at prices (`Single.priced`), and what is the same whatever they do."""
         offset = self.batch.terms.get("offset", np.zeros(1))
-        paid, constant = self.paid_later.copy(), float(offset.sum())
+        paid, constant = self.paid_besides.copy(), float(offset.sum())
         for link in self.links:
             slope, level = link.line(prices[link.target], link.between(self.singles[link.source].released))
             paid[link.source, :2] += np.multiply.outer(link.parts, (prices[link.target] * slope) @ link.brings)
@@ -320,7 +326,8 @@ class SystemProblem:
         system = batch.system.between(stored[0, :, 0], stored[0, :, -1])
         part = replace(batch, system=system, years=tuple(years), terms=terms)
         flows = [(tuple(each[within] for each in one.flows), one.released[..., within]) for one in self.singles]
-        year = SystemProblem(part, part.operate_storages(stored), flows=flows, together=self.together)
+        besides, device = self.paid_besides[:, :, within].copy(), self.together
+        year = SystemProblem(part, part.operate_storages(stored), flows=flows, together=device, paid=besides)
         elsewhere, paid = np.ones(batch.steps), 0.0
         elsewhere[within] = 0.0
         for place, link in enumerate(self.links):
@@ -330,7 +337,7 @@ class SystemProblem:
             year.links[place] = link._replace(brings=link.brings[within, within], fixed=fixed)
             slope, _ = link.line(prices[link.target], link.between(self.singles[link.source].released))
             worth = ((elsewhere * prices[link.target] * slope) @ link.brings)[within]
-            year.paid_later[link.source, :2] += np.multiply.outer(link.parts, worth)
+            year.paid_besides[link.source, :2] += np.multiply.outer(link.parts, worth)
             paid += float(worth @ flow[within])
         return year, paid
 
@@ -388,6 +395,7 @@ class SystemProblem:
                 self.below,
                 self.threads,
                 together=self.together,
+                paid=self.paid_besides,
             )
             for part in parts
         ]

@@ -91,7 +91,8 @@ def test_rules_are_held_to_the_joint_table_of_two_reservoirs(device):
     record = cascade.run(budget=RunBudget(runs=1, quick=True), sets="rules", solvers="slp")
     calls = record.data["calls"].set_index(["instance", "solver"])
     assert list(calls.index.unique("solver")) == ["joint table", "separable", "each for itself"]
-    assert list(calls.index.unique("instance")) == ["lancang-2, training", "lancang-2, held-out"]
+    members = [f"lancang-2, 2 members, {said}" for said in ("bound of all rules", "foresight")]
+    assert list(calls.index.unique("instance")) == ["lancang-2, training", "lancang-2, held-out", *members]
     assert (calls["value"] < calls["known"]).all()
     assert (calls["value"] > 0.9 * calls["known"]).all()
     assert record.headlines["rules"].startswith("joint table ")
