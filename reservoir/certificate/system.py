@@ -326,8 +326,8 @@ class SystemProblem:
         system = batch.system.between(stored[0, :, 0], stored[0, :, -1])
         part = replace(batch, system=system, years=tuple(years), terms=terms)
         flows = [(tuple(each[within] for each in one.flows), one.released[..., within]) for one in self.singles]
-        besides = self.paid_besides[:, :, within].copy()
-        year = SystemProblem(part, part.operate_storages(stored), flows=flows, together=self.together, paid=besides)
+        besides, device = self.paid_besides[:, :, within].copy(), self.together
+        year = SystemProblem(part, part.operate_storages(stored), flows=flows, together=device, paid=besides)
         elsewhere, paid = np.ones(batch.steps), 0.0
         elsewhere[within] = 0.0
         for place, link in enumerate(self.links):
