@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +48,8 @@ class Case:
         """Read the inflow record, in the reservoir's water year."""
         from reservoir.io.records.reader import read_inflow
 
-        return read_inflow(self.inflow_file, first_month=self.reservoir().first_month)
+        inflow = read_inflow(self.inflow_file, first_month=self.reservoir().first_month)
+        return replace(inflow, typical_years=self.typical_years)
 
     def system(self) -> System:
         """Read the system of several reservoirs; of one reservoir a system of one."""

@@ -1,22 +1,24 @@
 """What planning again costs after a changed number: ``python -m tests.measure_replan``.
 
 In a warm process the bundled case's years are planned by ``lshade`` without a reference, for 20 upper bounds of the
-storage one after the other, and for as many of each of some other numbers; every plan is certified in float64.
-Processor seconds are the mean of all threads: of the caller's own, and of the device's where that is a CPU.
+storage one after the other, and for as many of each of some other numbers; every plan is certified in float64. Then
+the same with forms of the curves that a session of changes keeps.
+Processor seconds are the median of all threads: of the caller's own, and of the device's where that is a CPU.
 """
 
 from __future__ import annotations
 
-import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import reservoir
+from reservoir.hydro.curves.approximation import form_ranges
 from reservoir.hydro.reservoir import Reservoir
 
 CHANGES = 20
@@ -53,16 +55,24 @@ def main(device: str = "auto") -> None:
     case = reservoir.bundled_case()
     usual, inflow = case.reservoir(), case.inflow()
 
-    def plan(lake: Reservoir) -> Any:
-        return reservoir.optimise(lake, inflow, solver="lshade", reference=False, device=device)
-
-    plan(usual)
+    kept = form_ranges(usual)
     for name, with_part in changed(usual).items():
-        lakes = (with_part(part) for part in np.linspace(0.05, 1, CHANGES))
-        spent = seconds_of(plan, lakes)
-        whole, own = (statistics.mean(column) for column in zip(*spent, strict=True))
-        most = max(each for each, _ in spent)
-        print(f"{name:<24}{whole:>8.3f} s of all threads, {own:.3f} s of the caller's; at most {most:.3f} s")
+        for ranges in ((), kept):
+            plan = partial(
+                reservoir.optimise,
+                inflow=inflow,
+                solver="lshade",
+                reference=False,
+                device=device,
+                form_ranges=ranges,
+            )
+            plan(usual)
+            lakes = (with_part(part) for part in np.linspace(0.05, 1, CHANGES))
+            whole, own = np.transpose(seconds_of(plan, lakes))
+            print(
+                f"{name:<24}{'kept' if ranges else 'fresh':<6}{np.median(whole):>8.3f} s of all threads, "
+                f"{np.median(own):.3f} s of the caller's; at most {whole.max():.3f} s"
+            )
 
 
 if __name__ == "__main__":

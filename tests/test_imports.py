@@ -13,7 +13,7 @@ PACKAGE = Path(reservoir.__file__).parent
 #: Folders, each of which may import those before it; ``opencl`` knows no reservoirs.
 ORDER = (
     *("text", "opencl", "hydro", "zoo", "problems", "solvers", "certificate", "planning", "rules", "synthetic"),
-    *("io", "report", "bench", "cli"),
+    *("io", "report", "bench", "page", "cli"),
 )
 #: The facade names everything, and nothing asks it for more than a module.
 FACADE = "reservoir"

@@ -384,8 +384,6 @@ class Inputs:
         Whether they come with the program.
     reference_gwh : float or None
         Total energy that an independent program found, for a bundled case.
-    typical_years : mapping or None
-        Years to draw as wet, normal and dry, for a bundled record.
     stranger : str
         What to say if one of them is bundled and the other is not, though nobody named a case.
     """
@@ -395,7 +393,6 @@ class Inputs:
     bundled_reservoir: bool
     bundled_inflow: bool
     reference_gwh: float | None
-    typical_years: Mapping[str, str] | None
     stranger: str = ""
 
     def optimised_for(self, goal: str | None) -> Inputs:
@@ -489,6 +486,8 @@ class Request:
         if plant is None or mistakes:
             raise InputError(dict.fromkeys(mistakes))
         whole_case, stranger = files.reservoir is None and files.inflow is None, ""
+        if files.inflow is None:
+            record = replace(record, typical_years=bundled.typical_years)
         for given, other, file, instead in (
             (files.reservoir, files.inflow, "reservoir", (plant.name, "reservoir (--reservoir FILE.toml)")),
             (files.inflow, files.reservoir, "inflow", ("record", "river (INFLOW.csv)")),
@@ -503,7 +502,6 @@ class Request:
             bundled_reservoir=files.reservoir is None,
             bundled_inflow=files.inflow is None,
             reference_gwh=bundled.reference_gwh if whole_case else None,
-            typical_years=bundled.typical_years if files.inflow is None else None,
             stranger=stranger,
         )
 

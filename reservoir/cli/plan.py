@@ -211,7 +211,6 @@ def planned(
                 checks,
                 figures=figures,
                 kind=kind,
-                typical_years=None if plan.start else inputs.typical_years,
                 progress=progress,
                 watch=watch,
                 tell=warn,

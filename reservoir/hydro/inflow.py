@@ -237,6 +237,8 @@ class Inflow:
         Whether flows may be negative, as those computed from a reservoir's balance are.
     rows : FileRows, optional
         Rows of that file, which may be those of days.
+    typical_years : mapping of str to str, optional
+        Labels of the years that figures show as ``wet``, ``normal`` and ``dry``, of a record that states them.
 
     Raises
     ------
@@ -263,6 +265,7 @@ class Inflow:
     reading: Mapping[str, Any] = field(default_factory=dict)
     allow_negative: bool = False
     rows: FileRows | None = field(default=None, repr=False)
+    typical_years: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
         flow = _checked(self.flow_m3s, self.calendar, -np.inf if self.allow_negative else 0.0)
@@ -524,4 +527,4 @@ def traces_of(inflow: Inflow, month: int, horizon: Horizon) -> Inflow:
         if isinstance(column := getattr(inflow, field.name), np.ndarray)
     }
     traced = Calendar(first_year, count, month, steps, kind=calendar.kind, step=step)
-    return replace(inflow, **columns, calendar=traced, rows=None)
+    return replace(inflow, **columns, calendar=traced, rows=None, typical_years=None)

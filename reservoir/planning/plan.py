@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.commitments import is_committed
+from reservoir.hydro.curves.approximation import FormRanges
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.inflow_check import InflowCheck
 from reservoir.hydro.objectives import Goal, Horizon
@@ -79,6 +80,7 @@ def optimise(
     stop: Stop | None = None,
     parts: PartStore | None = None,
     cluster: str | None = None,
+    form_ranges: tuple[FormRanges, ...] = (),
     **options: Any,
 ) -> Plan | SystemPlan:
     """Find the best operation of every year of a record.
@@ -130,6 +132,10 @@ def optimise(
         system are searched in parts on a cluster alone.
     cluster : str, optional
         Where parts are searched: ``tcp://HOST:PORT`` of a Dask scheduler, or ``local:N`` for N processes here.
+    form_ranges : tuple
+        Storages and releases on which forms of the curves are, as of
+        `reservoir.hydro.curves.approximation.form_ranges`: plans of one reservoir with other limits between their ends
+        then fit no curve again, and build no kernel. Without them, they follow from the limits.
     **options
         Settings of the solver, such as ``particles`` and ``generations``.
 
@@ -141,7 +147,7 @@ def optimise(
         If the device asked for is missing or too small.
     """
     if isinstance(reservoir, System) or isinstance(inflow, SiteInflows):
-        one = {"reference": not reference, "engine_only": engine_only, "best": best}
+        one = {"reference": not reference, "engine_only": engine_only, "best": best, "form_ranges": form_ranges}
         how: dict[str, Any] = {"solver": solver, "horizon": horizon, "seed": seed, "device": device, **options}
         how |= {"start": start, "start_levels_m": start_level_m, "start_storages_hm3": start_hm3, "initial": initial}
         how |= {"parts": parts, "cluster": cluster}
@@ -156,7 +162,7 @@ def optimise(
         end_value = with_implied_end_value(reservoir, inflow, watch).end_value_gwh_per_hm3
         if begin:
             reservoir, inflow, asked = begin.begun, begin.traces(inflow), Horizon()
-        given = record_problems(with_end_value(reservoir, end_value), inflow, asked)
+        given = record_problems(with_end_value(reservoir, end_value), inflow, asked, form_ranges)
     progress, noted = callers_own(progress), NotedStop(stop) if stop else None
     committed, problems = is_committed(reservoir), given
     if committed:

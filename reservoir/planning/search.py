@@ -136,7 +136,7 @@ def search(
     if stopped:
         years = int(np.searchsorted(problems.of_year, len(solutions)))
         problems, within = (
-            record_problems(each.model.reservoir, each.inflow.span(0, years), each.horizon)
+            record_problems(each.model.reservoir, each.inflow.span(0, years), each.horizon, each.model.ranges)
             for each in (problems, within)
         )
     if firm:

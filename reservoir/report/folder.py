@@ -182,17 +182,15 @@ def write_plan(
     force: bool = False,
     figures: bool = True,
     kind: PlanFormat = PlanFormat.CSV,
-    typical_years: Mapping[str, str] | None = None,
     progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
     watch: Timer = untimed,
     tell: Callable[[str], None] = warnings.warn,
 ) -> Path:
     """Write tables, provenance, copies of the inputs, figures and the report into a new folder.
 
-    `kind` is the format of the tables, `typical_years` names the years drawn as wet, normal and dry, `watch` times
-    every figure, the report and what else is written, `tell` is told of figures that fail, which are left out.
-    Everything is written to a hidden folder first and put in its place at the end, so that an interruption or a full
-    disk leaves nothing half-written and an older plan untouched.
+    `kind` is the format of the tables, `watch` times every figure, the report and what else is written, `tell` is told
+    of figures that fail, which are left out. Everything is written to a hidden folder first and put in its place at the
+    end, so that an interruption or a full disk leaves nothing half-written and an older plan untouched.
     Returns where it was written.
 
     Raises
@@ -208,9 +206,9 @@ def write_plan(
             with watch("import matplotlib"):
                 from reservoir.report.figures.figures import plan_captions, save_figures
 
-            captions = plan_captions(plan, typical=typical_years, left_out=left_out)
+            captions = plan_captions(plan, left_out=left_out)
             shown = partial(progress, "figures")
-            save_figures(plan, draft / FIGURES, shown, typical=typical_years, watch=watch, left_out=left_out)
+            save_figures(plan, draft / FIGURES, shown, watch=watch, left_out=left_out)
             captions = {name: plan.units.text(text) for name, text in captions.items() if name not in left_out}
         names += [name for name in (RESERVOIR, INFLOW) if (draft / name).exists()]
         names += [f"{FIGURES}/{name}.svg" for name in captions]

@@ -150,4 +150,4 @@ def _case():
     from reservoir.cli.options import Inputs
 
     case = bundled_case()
-    return Inputs(case.reservoir(), case.inflow(), True, True, None, None)
+    return Inputs(case.reservoir(), case.inflow(), True, True, None)

@@ -4,11 +4,13 @@ import os
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click import Choice
 
+from reservoir import optimise, read_reservoir, write_reservoir
 from reservoir.cases import bundled_case
 from reservoir.cli.plan import command
 from reservoir.hydro.calendar import TimeStep
@@ -392,3 +394,18 @@ def test_a_plan_is_read_and_written_without_pandas(heavy_imports, tmp_path):
     imported, _ = heavy_imports("plan", "--no-figures", "--out", str(tmp_path / "plan"))
     assert {"numba", "numpy"} <= set(imported.split())
     assert not {"pandas", "matplotlib"} & set(imported.split())
+
+
+@pytest.mark.device
+def test_a_plan_of_the_bundled_record_is_saved_in_python_as_by_the_command(call, tmp_path, device):
+    case = bundled_case()
+    write_reservoir(replace(case.reservoir(), installed_mw=3900.0), tmp_path / "less.toml")
+    how = {"solver": "lshade", "evaluations": 500, "device": str(device.index)}
+    plan = optimise(read_reservoir(tmp_path / "less.toml"), case.inflow(), reference=False, **how)
+    options = [text for name, value in how.items() for text in (f"--{name}", value)]
+    call("plan", "--reservoir", "less.toml", "--no-reference", *options, "--out", "typed", status=None)
+    folders = tmp_path / "typed", plan.save(tmp_path / "saved")
+    typed, saved = (json.loads((folder / "plan.json").read_text())["files"] for folder in folders)
+    assert "figures/typical-years.svg" in typed
+    assert typed == saved
+    assert all(b"1954" in (folder / "figures/typical-years.svg").read_bytes() for folder in folders)

@@ -5,13 +5,14 @@ devices take them; what they do to head and power is measured against the exact 
 
 Forms belong to curves, not to limits. They are fitted on the widest of a few ranges on which they hold, and kept: a
 reservoir with another limit, or another installed capacity or turbine flow, has the same forms, whatever was planned
-before. Only where none of these ranges will do are they fitted on a reservoir's own.
+before. Only where none of these ranges will do are they fitted on a reservoir's own. Who plans a reservoir many times
+with other limits may name ranges for all of them (`form_ranges`), so that no limit between their ends fits anything.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -36,6 +37,8 @@ Function = Callable[[FloatArray], FloatArray]
 Form = PolynomialForm | UniformTable
 #: Of storage, release and head.
 Ranges = tuple[Domain, Domain, Domain]
+#: Of storage and release.
+FormRanges = tuple[Domain, Domain]
 
 #: Largest part of power that all forms together may change.
 POWER_TOLERANCE = 2e-4
@@ -153,12 +156,34 @@ def _unclamped(form: Form) -> Any:
     return UnclampedPolynomial(*form[2:]) if isinstance(form, PolynomialForm) else form
 
 
+def form_ranges(reservoir: Reservoir) -> tuple[FormRanges, ...]:
+    """Storages and releases between which forms hold, whatever limits a reservoir has there.
+
+    First those on which the reservoir's own forms are, then, with forms that may cost more, those with releases down to
+    the least of the tailrace curve.
+    """
+    tailrace, part = reservoir.tailrace, most_and_part(reservoir.capacity_m3s)[1]
+    own, most = releases_of(vars(reservoir))
+    least = max(0.0 if _follows(tailrace) else tailrace.domain[0], getattr(tailrace, "origin", 0.0))
+    found = []
+    for releases in ((own, most), (min(least, own), most)):
+        ranges = _common_ranges(reservoir, part, -math.inf, releases)
+        fitted = {each[:2]: _forms_on(reservoir, part, each, FINE) for each in ranges}
+        best = _widest_of_cheap([*fitted.values()])
+        found += [each for each, forms in fitted.items() if forms is best]
+    return tuple(dict.fromkeys(found))
+
+
 def approximate(
-    reservoir: Reservoir, closeness: FitTolerance = COARSE, tailwater_m: float = -math.inf
+    reservoir: Reservoir,
+    closeness: FitTolerance = COARSE,
+    tailwater_m: float = -math.inf,
+    ranges: Sequence[FormRanges] = (),
 ) -> Approximation:
     """The forms of a reservoir's curves: fitted once in a process, on one of a few ranges that its limits lie in.
 
-    Heads are down to those that a lake below leaves at its highest level, `tailwater_m`.
+    Heads are down to those that a lake below leaves at its highest level, `tailwater_m`. The first of `ranges` (of
+    `form_ranges`) that the limits lie in, and on which forms are close enough, goes before these.
 
     Raises
     ------
@@ -166,23 +191,18 @@ def approximate(
         If the forms change power by more than `POWER_TOLERANCE` somewhere.
     """
     most, part = most_and_part(reservoir.capacity_m3s)
-
-    def forms_on(ranges: Ranges, limits: tuple[float, float] | None) -> Approximation:
-        storage, release, head = ranges
-        level, tailrace = _defined_on(reservoir.level, storage), _defined_on(reservoir.tailrace, release)
-        conversion = _defined_on(reservoir.conversion, head), reservoir.conversion_kind
-        return _kept(level, tailrace, conversion, _defined_on(part, head), ranges, closeness, limits)
-
-    fitted = [forms_on(ranges, None) for ranges in _common_ranges(reservoir, part, tailwater_m)]
-    close = [forms for forms in fitted if forms.power_error <= POWER_TOLERANCE]
-    if close:
-        least = min(forms.cost for forms in close)
-        forms = next(forms for forms in close if forms.cost <= _DEARER * least)
-    else:
+    given = filter(None, (_covered(reservoir, part, tailwater_m, *each) for each in ranges))
+    fitted = (_forms_on(reservoir, part, each, closeness) for each in given)
+    forms = next((each for each in fitted if each.power_error <= POWER_TOLERANCE), None)
+    if forms is None:
+        common = _common_ranges(reservoir, part, tailwater_m, releases_of(vars(reservoir)))
+        forms = _widest_of_cheap([_forms_on(reservoir, part, each, closeness) for each in common])
+    if forms is None:
         storage, release = storages_of(vars(reservoir)), releases_of(vars(reservoir))
         lowest, highest = heads_of(reservoir.level, reservoir.tailrace, storage, release)
         head = min(lowest, float(reservoir.level(storage[0])) - tailwater_m), highest
-        forms = forms_on((storage, release, head), (most, reservoir.installed_mw))
+        limits = most, reservoir.installed_mw
+        forms = _forms_on(reservoir, part, (storage, release, head), closeness, limits)
     if forms.power_error > POWER_TOLERANCE:
         problem = (
             f"the solvers' float32 approximation of the curves changes power by up to "
@@ -199,9 +219,33 @@ def approximate(
     return replace(forms, plant=plant, most_capacity_m3s=most)
 
 
-def approximate_lake(reservoir: Reservoir) -> tuple[Form, Form]:
-    """Forms of the area of the lake (km2) and of the seepage (m3/s), by storage; fitted once in a process."""
+def _forms_on(
+    reservoir: Reservoir,
+    part: Curve,
+    ranges: Ranges,
+    closeness: FitTolerance,
+    limits: tuple[float, float] | None = None,
+) -> Approximation:
+    storage, release, head = ranges
+    level, tailrace = _defined_on(reservoir.level, storage), _defined_on(reservoir.tailrace, release)
+    conversion = _defined_on(reservoir.conversion, head), reservoir.conversion_kind
+    return _kept(level, tailrace, conversion, _defined_on(part, head), ranges, closeness, limits)
+
+
+def _widest_of_cheap(fitted: Sequence[Approximation]) -> Approximation | None:
+    """The first forms, of the widest ranges, that are close and hardly dearer than any that are; None if none are."""
+    close = [forms for forms in fitted if forms.power_error <= POWER_TOLERANCE]
+    least = min((forms.cost for forms in close), default=0.0)
+    return next((forms for forms in close if forms.cost <= _DEARER * least), None)
+
+
+def approximate_lake(reservoir: Reservoir, ranges: Sequence[FormRanges] = ()) -> tuple[Form, Form]:
+    """Forms of the area of the lake (km2) and of the seepage (m3/s), by storage; fitted once in a process.
+
+    They hold on the storages of the first of `ranges` that the limits lie in, if one of them does.
+    """
     own = storages_of(vars(reservoir))
+    own = next((storage for storage, _ in ranges if _within(own, storage)), own)
     return _lake_form(lake_area(reservoir), own), _lake_form(lake_seepage(reservoir), own)
 
 
@@ -238,27 +282,43 @@ def most_and_part(capacity: Curve) -> tuple[float, Curve]:
     return most, replace(capacity, offset=part(capacity.offset), factor=part(capacity.factor))
 
 
-def _common_ranges(reservoir: Reservoir, part: Curve, tailwater_m: float) -> Iterator[Ranges]:
-    """Ranges of storage, release and head within which a reservoir's lie, the widest first.
+def _common_ranges(reservoir: Reservoir, part: Curve, tailwater_m: float, releases: Domain) -> Iterator[Ranges]:
+    """Ranges of storage, release and head within which a reservoir's lie, with these releases, the widest first.
 
     They depend on where its limits lie only by whole steps, and never on what was planned before.
     """
-    storages, releases = storages_of(vars(reservoir)), releases_of(vars(reservoir))
+    storages = storages_of(vars(reservoir))
+    for parts in _WIDTHS:
+        storage, release = _widened(storages, reservoir.level, parts), _widened(releases, reservoir.tailrace, parts)
+        if ranges := _covered(reservoir, part, tailwater_m, storage, release):
+            yield ranges
+
+
+def _covered(reservoir: Reservoir, part: Curve, tailwater_m: float, storage: Domain, release: Domain) -> Ranges | None:
+    """These ranges, with the heads that they leave, as far as curves cover those; None if a limit lies beyond."""
+    storages = storages_of(vars(reservoir))
+    if not (_within(storages, storage) and _within(releases_of(vars(reservoir)), release)):
+        return None
     of_head = [curve for curve in (reservoir.conversion, part) if not (_follows(curve) or _is_constant(curve))]
     least = max((curve.domain[0] for curve in of_head), default=0.0)
     most = min((curve.domain[1] for curve in of_head), default=math.inf)
-    for parts in _WIDTHS:
-        storage, release = _widened(storages, reservoir.level, parts), _widened(releases, reservoir.tailrace, parts)
-        below = _defined_on(reservoir.tailrace, release)(np.linspace(*release, _STATES))
-        points = np.linspace(*storage, _STORAGES)
-        levels = _defined_on(reservoir.level, storage)(points)
-        above = levels - max(float(below.max()), tailwater_m)
-        covered = (above >= least) & (above > 0) & (levels - below.min() <= most)
-        inside = np.flatnonzero(covered)
-        if len(inside) and points[inside[0]] <= storages[0] and storages[1] <= points[inside[-1]]:
-            first, last = inside[0], inside[-1]
-            head = float(above[first]), float(levels[last] - below.min())
-            yield (float(points[first]), float(points[last])), release, head
+    below = _defined_on(reservoir.tailrace, release)(np.linspace(*release, _STATES))
+    points = np.linspace(*storage, _STORAGES)
+    levels = _defined_on(reservoir.level, storage)(points)
+    above = levels - max(float(below.max()), tailwater_m)
+    inside = np.flatnonzero((above >= least) & (above > 0) & (levels - below.min() <= most))
+    if not len(inside) or not _within(storages, (points[inside[0]], points[inside[-1]])):
+        return None
+    first, last = inside[0], inside[-1]
+    return (
+        (float(points[first]), float(points[last])),
+        release,
+        (float(above[first]), float(levels[last] - below.min())),
+    )
+
+
+def _within(inner: Domain, outer: Domain) -> bool:
+    return bool(outer[0] <= inner[0] and inner[1] <= outer[1])
 
 
 def _is_constant(curve: Curve) -> bool:

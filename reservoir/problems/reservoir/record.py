@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
+from reservoir.hydro.curves.approximation import FormRanges
 from reservoir.hydro.horizon_limits import horizon_limits, open_limits
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits
@@ -174,15 +175,17 @@ class RecordProblems:
         return joined([batch.operate(position).in_years(self.inflow.steps) for batch, position in parts])
 
 
-def record_problems(reservoir: Reservoir, inflow: Inflow, horizon: Horizon) -> RecordProblems:
-    """Cut a record into problems.
+def record_problems(
+    reservoir: Reservoir, inflow: Inflow, horizon: Horizon, ranges: tuple[FormRanges, ...] = ()
+) -> RecordProblems:
+    """Cut a record into problems, whose forms of curves may have `ranges` (`ReservoirModel`).
 
     Raises
     ------
     InputError
         If reservoir and record begin their water years in different months, or the curves cannot be approximated.
     """
-    model = ReservoirModel.of(reservoir)
+    model = ReservoirModel.of(reservoir, ranges=ranges)
     system, inflow = model.system, model.system.on_calendar(inflow)
     horizon, labels, streams = horizon.within(inflow.calendar), inflow.labels, inflow.rng_stream_ids
     batches, promised = [], system.objective.firm_power_mw

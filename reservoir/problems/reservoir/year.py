@@ -28,6 +28,7 @@ from reservoir.hydro.curves.approximation import (
     FINE,
     Approximation,
     Form,
+    FormRanges,
     approximate,
     approximate_lake,
     padded,
@@ -167,12 +168,14 @@ FLOAT32_MARGIN = 1e-6
 class ReservoirModel:
     """A system of one reservoir in the two forms that solvers need; shared by all its years.
 
-    A lake below backs it up to a highest level, `tailwater_m`, if there is one.
+    A lake below backs it up to a highest level, `tailwater_m`, if there is one. Forms of the curves are on
+    the first of `ranges` that its limits lie in, if any are given (`form_ranges`).
     """
 
     system: System
     exact: Plant
     tailwater_m: float = -math.inf
+    ranges: tuple[FormRanges, ...] = ()
 
     @property
     def reservoir(self) -> Reservoir:
@@ -181,24 +184,24 @@ class ReservoirModel:
 
     @staticmethod
     @lru_cache(maxsize=16)
-    def of(reservoir: Reservoir, tailwater_m: float = -math.inf) -> ReservoirModel:
+    def of(reservoir: Reservoir, tailwater_m: float = -math.inf, ranges: tuple[FormRanges, ...] = ()) -> ReservoirModel:
         """Compile the curves, once a reservoir; their forms are fitted where they are asked for."""
-        return ReservoirModel(System.of(reservoir), exact_plant(reservoir), tailwater_m)
+        return ReservoirModel(System.of(reservoir), exact_plant(reservoir), tailwater_m, ranges)
 
     @cached_property
     def approximation(self) -> Approximation:
         """Forms of the curves; raises InputError where there are none that are close enough."""
-        return approximate(self.reservoir, tailwater_m=self.tailwater_m)
+        return approximate(self.reservoir, tailwater_m=self.tailwater_m, ranges=self.ranges)
 
     @cached_property
     def fine(self) -> Approximation:
         """Closer forms, which cost more."""
-        return approximate(self.reservoir, FINE, self.tailwater_m)
+        return approximate(self.reservoir, FINE, self.tailwater_m, self.ranges)
 
     @cached_property
     def lake(self) -> tuple[Form, Form]:
         """Forms of area and seepage by storage."""
-        return approximate_lake(self.reservoir)
+        return approximate_lake(self.reservoir, self.ranges)
 
     @property
     def compiled_lake(self) -> tuple[Form, Form]:

@@ -48,13 +48,15 @@ def typical_years(inflow: Inflow, years: Mapping[str, str] | None = None) -> lis
     ----------
     inflow : Inflow
     years : mapping of str to str, optional
-        Label of the year for any of ``wet``, ``normal`` and ``dry``; left out, they are chosen by `EXCEEDED_BY`.
+        Label of the year for any of ``wet``, ``normal`` and ``dry``; left out, those that the record states, or chosen
+        by `EXCEEDED_BY`.
 
     Raises
     ------
     InputError
         If a year is not in the record, or a kind is unknown.
     """
+    years = _stated(inflow) if years is None else years
     if years is None:
         mean = inflow.annual_mean_m3s
         of_kind = {kind: np.percentile(mean, 100 - exceeded) for kind, exceeded in EXCEEDED_BY.items()}
@@ -70,6 +72,12 @@ def typical_years(inflow: Inflow, years: Mapping[str, str] | None = None) -> lis
             raise InputError(mistakes or mistake("no typical year is named", kinds))
         rows = {kind: inflow.labels.index(years[kind]) for kind in EXCEEDED_BY if kind in years}
     return [TypicalYear(row, tuple(kind for kind in rows if rows[kind] == row)) for row in dict.fromkeys(rows.values())]
+
+
+def _stated(inflow: Inflow) -> Mapping[str, str] | None:
+    """The years that a record states, as long as it has them."""
+    stated = inflow.typical_years
+    return stated if stated and {*stated.values()} <= {*inflow.labels} else None
 
 
 def typical_years_figure(plan: Plan, years: Mapping[str, str] | None = None) -> Figure:
@@ -143,7 +151,11 @@ def typical_years_caption(plan: Plan, years: Mapping[str, str] | None = None) ->
     """How to read the figure."""
     shown = typical_years(plan.inflow, years)
     chosen, outside = "; ".join(_label(plan, year) for year in shown), not all(plan.keeps_limits[y.row] for y in shown)
-    how = "" if years else " Their mean inflows are closest to those exceeded in 10, 50 and 90 % of years."
+    how = (
+        ""
+        if years or _stated(plan.inflow)
+        else " Their mean inflows are closest to those exceeded in 10, 50 and 90 % of years."
+    )
     step = plan.inflow.calendar.step.noun
     marks = f" Crosses: {step}s that end outside the storage limits." if outside else ""
     prices = plan.inflow.price_per_mwh if plan.inflow.price_per_mwh is not None else plan.objective.price_per_mwh

@@ -1,0 +1,1 @@
+"""Plans that follow changes of a reservoir file."""

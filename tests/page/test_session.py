@@ -1,0 +1,129 @@
+"""A session of changes plans what the reader makes of them, and builds and fits nothing on the way."""
+
+from collections import Counter
+from functools import partial
+
+import numpy as np
+import pytest
+
+import reservoir
+from reservoir import Inflow, Reservoir
+from reservoir.errors import InputError
+from reservoir.hydro.curves import approximation
+from reservoir.opencl import program
+from reservoir.page.session import PlanningSession
+from reservoir.planning.checks import all_pass, plan_checks
+from reservoir.zoo import zoo_case
+from tests.golden.lake import LAKES, write_files
+
+pytestmark = pytest.mark.device
+CHANGES = 200
+
+
+@pytest.fixture
+def work(monkeypatch) -> Counter[str]:
+    """How often a kernel is built and a form is fitted."""
+    counts = Counter[str]()
+
+    def counted(name, called, *given):
+        counts[name] += 1
+        return called(*given)
+
+    for module, name in ((program, "file_of_program"), (approximation, "_fit")):
+        monkeypatch.setattr(module, name, partial(counted, name, getattr(module, name)))
+    return counts
+
+
+def lake_changes(number: int, kind: int | None = None) -> dict[str, object]:
+    """Keys of the small lake, others each time: of kinds that need no other kernels, or of the one asked for."""
+    part = ((number * 0.618) % 1 + 1) / 2
+    upper = [120.0] * 12
+    upper[number % 11] *= part
+    return (
+        {"storage.upper_hm3": upper, "storage.initial_hm3": 60},
+        {"storage.dead_hm3": 15 + 10 * part},
+        {"storage.initial_hm3": 110 * part, "storage.final_hm3": 100 * part},
+        {"release.lower_m3s": 6 * part - 2.9},
+        {"plant.installed_capacity_mw": 30 * part},
+        {"plant.hydraulic_capacity_m3s": 45 * part},
+        {"plant.power_lower_mw": 6 * part},
+        {"objective.goal": "revenue", "objective.price_per_mwh": [50 * part] * 6 + [30] * 6},
+    )[number % 6 if kind is None else kind]
+
+
+def test_two_hundred_changes_build_no_kernel_and_fit_no_curve(tmp_path, device, work):
+    write_files(tmp_path)
+    (tmp_path / "lake.toml").write_text(LAKES["plain"])
+    base, inflow = reservoir.read_reservoir(tmp_path / "lake.toml"), reservoir.read_inflow(tmp_path / "record-6.csv")
+    session = PlanningSession(base, inflow, device=str(device.index), evaluations=300)
+    session.prepare()
+    assert work["file_of_program"] > 0
+    work.clear()
+    contexts = set()
+    for number in range(CHANGES):
+        plan = (session.preview if number % 25 else session.plan)(lake_changes(number))
+        contexts.add(plan.problems.batches[0].kernel_contexts().tobytes())
+    assert not work
+    assert len(contexts) > CHANGES / 2, "the changes reach the kernels"
+
+
+def test_prepared_are_kernels_for_the_kinds_of_examples(tmp_path, device, work):
+    write_files(tmp_path)
+    (tmp_path / "lake.toml").write_text(LAKES["plain"])
+    base, inflow = reservoir.read_reservoir(tmp_path / "lake.toml"), reservoir.read_inflow(tmp_path / "record-6.csv")
+    session = PlanningSession(base, inflow, device=str(device.index), evaluations=300, reference=False)
+    session.prepare(lake_changes(1, kind=6), lake_changes(1, kind=7))
+    work.clear()
+    for kind in (6, 7):
+        session.plan({**lake_changes(2, kind), "release.lower_m3s": 1.0})
+    assert not work
+
+
+def bundled() -> tuple[Reservoir, Inflow]:
+    case = reservoir.bundled_case()
+    return case.reservoir(), case.inflow().span(0, 6)
+
+
+def zoo() -> tuple[Reservoir, Inflow]:
+    case = zoo_case(3, 6)
+    return case.reservoir, case.inflow
+
+
+@pytest.mark.parametrize("case", [bundled, zoo])
+def test_a_preview_has_the_energy_of_the_full_plan(case, device):
+    base, inflow = case()
+    session = PlanningSession(base, inflow, device=str(device.index))
+    upper = base.storage_upper_hm3 * np.linspace(0.97, 1, 12)
+    for changes in ({"storage.upper_hm3": upper.tolist()}, {"plant.installed_capacity_mw": 0.8 * base.installed_mw}):
+        preview, full = session.preview(changes), session.plan(changes)
+        assert session.latest is full
+        assert all_pass(plan_checks(full))
+        kept = full.keeps_limits
+        assert preview.energy_gwh[kept].sum() == pytest.approx(full.energy_gwh[kept].sum(), rel=1e-6)
+
+
+def test_kept_forms_give_the_energy_of_fresh_ones(device):
+    base, inflow = bundled()
+    session = PlanningSession(base, inflow, device=str(device.index))
+    kept = session.preview({"release.lower_m3s": 120})
+    fresh = reservoir.optimise(kept.reservoir, inflow, solver="lshade", reference=False, device=str(device.index))
+    assert repr(kept.problems.model.fine) != repr(fresh.problems.model.fine)
+    assert kept.energy_gwh.sum() == pytest.approx(fresh.energy_gwh.sum(), rel=1e-6)
+
+
+def test_a_record_is_previewed_on_a_coarse_grid(device):
+    case = reservoir.bundled_case()
+    session = PlanningSession(case.reservoir(), case.inflow().span(0, 4), horizon="record", device=str(device.index))
+    preview, full = session.preview({}), session.plan({})
+    assert preview.settings["most_states"] == 101 != full.settings["most_states"]
+    assert preview.energy_gwh.sum() == pytest.approx(full.energy_gwh.sum(), rel=1e-6)
+
+
+def test_refused_changes_leave_the_last_plan(device):
+    case = reservoir.bundled_case()
+    session = PlanningSession(case.reservoir(), case.inflow().span(0, 2), device=str(device.index), evaluations=500)
+    good = session.preview({"plant.installed_capacity_mw": 4000})
+    for refused in ({"storage.dead_hm3": 20000}, {"plant.installed_capacity_mw": "many"}, {"pond": 1}):
+        with pytest.raises(InputError, match=r"reservoir\.toml.*" + next(iter(refused))):
+            session.preview(refused)
+        assert session.latest is good
