@@ -299,14 +299,17 @@ class Water(NamedTuple):
 @part_as_written
 def water_at(plant: Plant, stages: Stages, step: int, storage: Interval, release: Interval, least: float) -> Water:
     """What the curves come to for mean storages and releases of a step, of which none is less than the least."""
-    level = enclose(plant.level, storage)
     most = stages.rows[field.RELEASE_UPPER, step] + stages.rows[field.SPARE, step]
     lake = stages.rows[field.TAILWATER, step], stages.rows[field.TAILWATER_MOST, step]
     tail = _backed_up(_tailrace(plant, release, (least, most)), lake)
+    return _water(plant, enclose(plant.level, storage), tail, stages.rows[field.PLANT_FACTOR, step])
+
+
+@inlined_as_written
+def _water(plant: Plant, level: Jet, tail: Jet, factor: float) -> Water:
     head = subtract(level[0], tail[0])
     per = enclose_conversion(plant.conversion, head)
-    taken = multiply_jets(per, enclose(plant.capacity, head))
-    return Water(level, tail, per, scale_jet(stages.rows[field.PLANT_FACTOR, step], taken))
+    return Water(level, tail, per, scale_jet(factor, multiply_jets(per, enclose(plant.capacity, head))))
 
 
 @inlined_as_written
@@ -898,6 +901,119 @@ def _bound_on(
     by_release: bool,
 ) -> float:
     """The bound on a box, whose third side is a part of the free flow, or of the release, told of there; or is none."""
+    return _over_lake(stages.high, plant, stages, step, storages, base, slopes, side, at, by_release)
+
+
+@part_as_written
+def _over_lake(
+    high: Any,
+    plant: Plant,
+    stages: Stages,
+    step: int,
+    storages: tuple[Interval, Interval],
+    base: float,
+    slopes: tuple[float, float],
+    side: Part,
+    at: Part,
+    by_release: bool,
+) -> float:
+    """The bound at any level of the lake below, for which the plant is paid: from its lowest or its highest.
+
+    From there to any other, what is paid for a metre and what a metre of head makes cancel in part.
+    """
+    if len(high) == 0:
+        return _bound_at(plant, stages, step, storages, base, slopes, side, at, by_release)
+    paid = stages.rows[field.LEVEL_PAID, step]
+    if not paid > 0.0:
+        return _bound_at(plant, stages, step, storages, base, slopes, side, at, by_release)
+    lake = stages.rows[field.TAILWATER, step], high[field.TAILWATER, step]
+    of_low, of_high, less = _over_levels(plant, stages, step, storages, side, by_release, lake)
+    if of_low <= of_high - less:
+        return above(
+            _bound_at(plant, stages, step, storages, base, slopes, side, at, by_release)
+            + above(of_low * (1.0 + _ROUNDING))
+        )
+    others = Stages(high, stages.lake, stages.free, stages.by_mean, ())
+    bound = _bound_at(plant, others, step, storages, base, slopes, side, at, by_release)
+    return above(bound + above(of_high * (1.0 + _ROUNDING)))
+
+
+@part_as_written
+def _over_levels(
+    plant: Plant,
+    stages: Stages,
+    step: int,
+    storages: tuple[Interval, Interval],
+    side: Part,
+    by_release: bool,
+    lake: Interval,
+) -> tuple[float, float, float]:
+    """What a box may come to more at any level of the lake below than at its lowest, and at its highest, if paid for.
+
+    Power never falls with the head (`single.power_rises`). Last, what it comes to less at the highest, about.
+    """
+    (x, y), rows, paid = storages, stages.rows, stages.rows[field.LEVEL_PAID, step]
+    rise, mean = above(lake[1] - lake[0]), scale(0.5, add(x, y))
+    lost = loss_jet(rows, stages.lake, step, mean)[0]
+    release = _with_side(release_of(stages, step, subtract(y, x), lost), side, by_release)
+    least, most = rows[field.RELEASE_LOWER, step], above(rows[field.RELEASE_UPPER, step] + rows[field.SPARE, step])
+    release = max(release[0], least), min(above(release[1] + rows[field.SPARE, step]), most)
+    if rows[field.MISSING_PRICE, step] > 0.0 or not release[0] <= release[1]:
+        return paid * rise, _INFINITY, 0.0
+    own = enclose(plant.tailrace, release)
+    on = _water(plant, enclose(plant.level, mean), _backed_up(own, lake), rows[field.PLANT_FACTOR, step])
+    low, high = _made_by_head(plant, stages, step, on, release, mean)
+    above_own = above(max(lake[1] - max(own[0][0], lake[0]), 0.0))
+    of_low = paid * above(max(min(own[0][1], lake[1]) - lake[0], 0.0)) + above_own * max(above(paid - low), 0.0)
+    of_high = paid * rise + above_own * max(above(high - paid), 0.0)
+    less = 0.5 * (low + high) * max(lake[1] - max(0.5 * (own[0][0] + own[0][1]), lake[0]), 0.0)
+    if not less < _INFINITY or power_demanded(stages, step) > 0.0:  # which the highest may not make
+        of_high, less = _INFINITY, 0.0
+    return min(of_low, paid * rise), of_high, less
+
+
+@part_as_written
+def _made_by_head(
+    plant: Plant, stages: Stages, step: int, on: Water, release: Interval, mean_storage: Interval
+) -> Interval:
+    """What a metre of head makes on a box, in the unit of the objective: power is the least of three functions."""
+    rows, made, full = stages.rows, multiply(on.per[0], release), on.full[0]
+    by_release, installed = multiply(on.per[1], release), plant.installed_mw * rows[field.PLANT_FACTOR, step]
+    sizes = magnitude(made) + magnitude(full) + magnitude(by_release) + magnitude(on.full[1])
+    if not sizes < _INFINITY:
+        return 0.0, _INFINITY
+    if min(made[0], full[0]) > (1.0 + _ROUNDING) * installed:
+        low, high = _ZERO
+    elif made[1] < full[0]:
+        low, high = by_release
+    elif full[1] < made[0]:
+        low, high = on.full[1]
+    else:
+        low, high = min(by_release[0], on.full[1][0]), max(by_release[1], on.full[1][1])
+    if not installed > (1.0 + _ROUNDING) * min(made[1], full[1]):
+        low = 0.0
+    if mean_storage[0] < rows[field.OPERATING_STORAGE, step]:
+        low = 0.0
+    worth = most = rows[field.POWER_VALUE, step]
+    if rows[field.POWER_COST, step] > 0.0 or rows[field.POWER_COST_SQUARED, step] > 0.0:
+        most += rows[field.POWER_COST, step]
+        most += 2.0 * rows[field.POWER_COST_SQUARED, step] * max(rows[field.POWER_TARGET, step], 0.0)
+    return max(low, 0.0) * worth * (1.0 - _ROUNDING), max(high, 0.0) * most * (1.0 + _ROUNDING)
+
+
+@part_as_written
+def _bound_at(
+    plant: Plant,
+    stages: Stages,
+    step: int,
+    storages: tuple[Interval, Interval],
+    base: float,
+    slopes: tuple[float, float],
+    side: Part,
+    at: Part,
+    by_release: bool,
+) -> float:
+    """As `_bound_on`, with the lake below where the rows say."""
     (x, y), rows = storages, stages.rows
     mid_x, mid_y = 0.5 * (x[0] + x[1]), 0.5 * (y[0] + y[1])
     half_x, half_y = above(max(x[1] - mid_x, mid_x - x[0])), above(max(y[1] - mid_y, mid_y - y[0]))
@@ -928,6 +1044,7 @@ def _bound_on(
     still = Powers(none, none, none)
     flows = Flows(flow, minus, kept, heaviest, brought, _where_free(side, still))
     values = _priced(stages, step, (base, -slopes[0], slopes[1]), flows, brought, box)
+    values = _charged(side, values, plant, stages, step, (middle, mean), box)
     of_water = (middle, mean), (here, release), least
     bound = _while_running(brought, plant, stages, step, values, running, flows, of_water, box)
     operating = rows[field.OPERATING_STORAGE, step]
@@ -1028,6 +1145,28 @@ def _priced(stages: Stages, step: int, values: Affine, flows: Flows, brought: An
         spare = above(max(paid, 0.0) * stages.rows[field.SPARE, step])
         own = values[0] + _ROUNDING * size + spare, values[1], values[2], 0.0
         return moved(moved(own, abs(price), charged), abs(paid), released)
+    return values
+
+
+@part_as_written
+def _charged(
+    side: Part,
+    values: Affine,
+    plant: Plant,
+    stages: Stages,
+    step: int,
+    storages: tuple[Interval, Interval],
+    box: Geometry,
+) -> Affine:
+    """Values less what the reservoir's own level costs, from mean storages at the middle and on the box."""
+    if len(side) > 0:
+        charged = stages.rows[field.LEVEL_CHARGED, step]
+        if charged > 0.0:
+            here, on = enclose(plant.level, storages[0]), enclose(plant.level, storages[1])
+            falling = Slopes(negative(on[1]), _ZERO, negative(on[2]), _ZERO, _ZERO)
+            level = affine_bound(negative(here[0]), negative(here[1]), _ZERO, falling, box)
+            rounded = _ROUNDING * (abs(values[0]) + charged * _size(level, box))
+            return moved(with_value(values, values[0] + rounded), charged, level)
     return values
 
 

@@ -27,6 +27,8 @@ Owed = dict[tuple[int, float], NDArray[np.intp]]
 #: Points between which derivatives are told are this part of what is released or stored apart, and a bound is met that
 #: is nearer than that.
 _APART = 1e-6
+#: By how much higher a lake is told to be for what its level costs, m.
+_HIGHER_M = 1e-3
 #: A commitment binds of which no more than this part is spare.
 _BINDING = 1e-5
 
@@ -36,6 +38,7 @@ def multipliers(batch: SystemYears, schedule: SystemOperation) -> FloatArray:
 
     Below that, a row for each shortage of a sum (`shortages`): what more of the sum is worth; and for each side of each
     reservoir's commitments one: what it costs that its water year is to release a hm3 more, or may release one less.
+    Last, for each plant that a lake backs up: what a metre less of that lake's level is worth to it.
 
     Parameters
     ----------
@@ -44,12 +47,13 @@ def multipliers(batch: SystemYears, schedule: SystemOperation) -> FloatArray:
     schedule : SystemOperation
     """
     made, worth, sums, owed = conditions(batch, schedule)
-    found = maximised(made.programs(), 0).point
+    found, levels = maximised(made.programs(), 0).point, _level_prices(batch, schedule, sums).values()
     if found is None:
         nothing = np.zeros((len(worth) + len(owed), batch.steps))
-        return np.stack([*nothing[: len(worth)], *(each.least for each in sums), *nothing[len(worth) :]])
+        return np.stack([*nothing[: len(worth)], *(each.least for each in sums), *nothing[len(worth) :], *levels])
     of_sums = (each.least + found[each.more] for each in sums)
-    return np.stack([*(found[columns] for columns in worth), *of_sums, *(found[columns] for columns in owed.values())])
+    of_owed = (found[columns] for columns in owed.values())
+    return np.stack([*(found[columns] for columns in worth), *of_sums, *of_owed, *levels])
 
 
 def conditions(
@@ -62,6 +66,7 @@ def conditions(
         low, high = each.prices((schedule.power_mw if each.of_power else schedule.leaving_m3s)[0])
         sums.append(OfSum(each.of_power, low, made.columns(steps, 0.0, high - low)))
     worth, owed = [made.columns(steps, -np.inf, np.inf) for _ in places], Owed()
+    levels = _level_prices(batch, schedule, sums)
     for place, reservoir in enumerate(batch.system.reservoirs):
         own = schedule.of_reservoirs[place]
         for side in sides(reservoir):
@@ -70,8 +75,23 @@ def conditions(
             columns = made.columns(len(binds), 0.0, np.where(binds, np.inf, 0.0))
             owed[place, side] = columns.repeat(steps // len(binds))
         plant = PlantSteps.of(batch, schedule, place)
-        _conditions(made, batch, plant, place, own.storage_hm3[:, 1:], worth, sums, owed)
+        level = sum(price for (_, below), price in levels.items() if below == place)
+        _conditions(made, batch, plant, place, own.storage_hm3[:, 1:], level, worth, sums, owed)
     return made, worth, sums, owed
+
+
+def _level_prices(
+    batch: SystemYears, schedule: SystemOperation, sums: list[OfSum]
+) -> dict[tuple[int, int], FloatArray]:
+    """What a metre less of the lake below is worth to each plant that it backs up, shape (steps,) each."""
+    prices = {}
+    for place, below in batch.system.backed_up:
+        steps = PlantSteps.of(batch, schedule, place)
+        higher = steps.backed_up(schedule.of_reservoirs[below].mean_level_m + _HIGHER_M)
+        here, there = (each.power_mw(steps.mean_storage_hm3, steps.release_m3s) for each in (steps, higher))
+        per_mw = steps.per_mw + sum(each.least for each in sums if each.of_power)
+        prices[place, below] = (per_mw * (here - there) / _HIGHER_M)[0].clip(min=0.0)
+    return prices
 
 
 class OfSum(NamedTuple):
@@ -88,17 +108,18 @@ def _conditions(
     steps: PlantSteps,
     place: int,
     storage: FloatArray,
+    level: FloatArray | float,
     worth: list[NDArray[np.intp]],
     sums: list[OfSum],
     owed: Owed,
 ) -> None:
-    """Rows of one reservoir, from its storages at the ends of steps."""
+    """Rows of one reservoir, from its storages at the ends of steps and what a metre of its level costs others."""
     limits, release, mean, count = steps.years.limits, steps.release_m3s, steps.mean_storage_hm3, batch.steps
     volume, of_power = batch.hm3_per_m3s, [each for each in sums if each.of_power]
     per_mw = steps.per_mw + sum(each.least for each in of_power)
 
     def benefit(storage: FloatArray, flow: FloatArray) -> FloatArray:
-        return per_mw * steps.power_mw(storage, flow)
+        return np.asarray(per_mw * steps.power_mw(storage, flow) - level * steps.level_m(storage))
 
     def rise(up: tuple[FloatArray, FloatArray], down: tuple[FloatArray, FloatArray], apart: Any) -> FloatArray:
         return np.asarray((steps.power_mw(*up) - steps.power_mw(*down)) / apart)

@@ -28,13 +28,13 @@ from reservoir.hydro.curves.intervals import add, subtract
 from reservoir.hydro.jit import compiled_as_written
 from reservoir.hydro.limits import EXACT_MARGIN
 from reservoir.hydro.plant import Plant, plant_with_cursors
-from reservoir.hydro.rows import YearRows
+from reservoir.hydro.rows import TAILWATER, YearRows
 from reservoir.hydro.system import Carried, Link
 from reservoir.problems.reservoir.plant_source import plant_numbers
 from reservoir.problems.reservoir.rows import kernel_rows
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.problems.system import SystemYears
-from reservoir.solvers.dp.free_flow import FreeFlow, fill_best
+from reservoir.solvers.dp.free_flow import FreeFlow, LevelPrices, fill_best
 
 #: Part of the range of a storage by which a path is far from another.
 _FAR = 0.02
@@ -141,6 +141,8 @@ class Single:
         Those of the schedule.
     rows : YearRows
         The year as compiled code reads it; of a cyclic one, from the schedule's start.
+    high_m : ndarray, shape (steps,), or None
+        How high a lake below may be whose level is priced.
     """
 
     year: ReservoirYears
@@ -152,6 +154,7 @@ class Single:
     grid: FloatArray
     path_hm3: FloatArray
     rows: YearRows
+    high_m: FloatArray | None = None
 
     @classmethod
     def of(
@@ -161,16 +164,21 @@ class Single:
         path_hm3: FloatArray,
         tailwater: tuple[FloatArray, FloatArray] | None = None,
         released: Flows | None = None,
+        *,
+        level_priced: bool = False,
     ) -> Single:
         """Of bounds of what flows in, a schedule's storages, and bounds of the level of a lake that backs it up.
 
-        Bounds of what it releases are given where more than the year's own are to count.
+        Bounds of what it releases are given where more than the year's own are to count. Where the level of that lake
+        has a price, or power never falls with the head, the lake is as low as it may be (`power_rises`).
         """
         if tailwater is not None:
             year = replace(year, limits=year.limits.linked(None, tailwater[0]))
         nothing = np.zeros_like(flows[0])
-        stages = freed(stages_of(year.limits), FreeFlow.between(flows, (nothing,) * 4, (0.0, 1.0)))
-        if tailwater is not None:
+        stages, high_m = freed(stages_of(year.limits), FreeFlow.between(flows, (nothing,) * 4, (0.0, 1.0))), None
+        if tailwater is not None and level_priced:
+            high_m = tailwater[1]
+        elif tailwater is not None:
             stages = stages.changed(tailwater_most=tailwater[1])
         known, bounds = reachable(year.limits, stages), released
         if bounds is None:
@@ -179,12 +187,16 @@ class Single:
         limits = year.limits.starting_at(path_hm3[0]) if year.limits.cyclic else year.limits
         within = reachable(limits, stages)
         grid = grid_of(first_intervals(within, path_hm3, cyclic=False))
-        return cls(year, stages, flows, known, within, bounds, grid, path_hm3, limits.arrays())
+        return cls(year, stages, flows, known, within, bounds, grid, path_hm3, limits.arrays(), high_m)
 
-    def priced(self, price: FloatArray, paid: FloatArray) -> FreeFlow:
+    def priced(self, price: FloatArray, paid: FloatArray, levels: LevelPrices | tuple[()] = ()) -> FreeFlow:
         """The free flow at prices, of which the best releases are not told yet (`best`)."""
         mean = 0.5 * (self.grid[:-1] + self.grid[1:])
-        free: FreeFlow = FreeFlow.between(self.flows, (price, *paid), (mean.min(), mean.max()))
+        free = FreeFlow.between(self.flows, (price, *paid), (mean.min(), mean.max()))._replace(levels=levels)
+        if self.high_m is not None:
+            rows = self.rows.rows.copy()
+            rows[TAILWATER] = self.high_m
+            free = free._replace(high=self.rows._replace(rows=rows))
         return free
 
     def best(self, free: FreeFlow) -> Path:
@@ -219,14 +231,14 @@ class Single:
         values, feasible, steps = np.empty(grid.shape), np.empty(grid.shape[1], bool), len(free.lower)
         values[-1] = self.end_value * grid[-1]
         fill_values(plant, self.rows, grid, penalty, (), values, feasible, free)
-        storages, flows = np.zeros(steps + 1), np.zeros((4, steps))
+        storages, flows = np.zeros(steps + 1), np.zeros((6, steps))
         storages[0] = self.path_hm3[0]
         return self.path(follow_values(plant, self.rows, grid, penalty, values, free, storages, flows), storages, flows)
 
     def path(self, worth: float, storages: FloatArray, flows: FloatArray) -> Path:
         """What `follow_values` has filled in, and the worth of its steps."""
         worth += self.end_value * (storages[-1] - storages[0])
-        return Path(worth, storages, flows[:2], flows[2], flows[3])
+        return Path(worth, storages, flows[:2], flows[2], flows[3], flows[4:])
 
     def proven(
         self, free: FreeFlow, path: Path, effort: Effort, least: float | None = None, by: Bracketing | None = None
@@ -241,13 +253,17 @@ class Single:
 
 
 class Path(NamedTuple):
-    """The best of a reservoir by itself: release and what the turbines take of it, power, and the free flow."""
+    """The best of a reservoir by itself: release and what the turbines take of it, power, and the free flow.
+
+    Last, how much above their lowest priced levels are, of the lake below and its own, m.
+    """
 
     worth: float
     storages_hm3: FloatArray
     released_m3s: Flows
     power_mw: FloatArray
     flow_m3s: FloatArray
+    levels_m: FloatArray
 
 
 @compiled_as_written

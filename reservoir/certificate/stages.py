@@ -66,7 +66,9 @@ OF_PART = 8
     TAILWATER,  # m, between which the lake below may be: the tailrace is no lower
     TAILWATER_MOST,
     FREE_SLACK,  # by how much a bound may be larger for the width of its part of the free flow
-) = range(32)
+    LEVEL_PAID,  # for a metre by which the lake below is above its lowest (`Stages.high`)
+    LEVEL_CHARGED,  # for a metre by which its own level is above its lowest, which is in the offset
+) = range(34)
 _names = list(globals())
 #: Their names, in order.
 FIELDS = tuple(name.lower() for name in _names[_names.index("INFLOW") :])
@@ -117,12 +119,15 @@ class Stages(NamedTuple):
         Of a reservoir with a free flow (`freed`), where the best releases are; else nothing, as of the lake.
     by_mean : ByMean or ()
         Of such a reservoir.
+    high : ndarray, shape (fields, steps), or ()
+        The rows with the lake below as high as it may be, where the plant is paid for its level.
     """
 
     rows: FloatArray
     lake: Any
     free: Any = ()
     by_mean: Any = ()
+    high: Any = ()
 
     def __getattr__(self, name: str) -> FloatArray:
         """A row by name, shape (steps,)."""
@@ -136,7 +141,13 @@ class Stages(NamedTuple):
         rows = self.rows.copy()
         for name, value in values.items():
             rows[FIELDS.index(name)] = value
-        return self._replace(rows=rows)
+        return self._replace(rows=rows)._below(self.high[TAILWATER]) if len(self.high) else self._replace(rows=rows)
+
+    def _below(self, highest_m: FloatArray) -> Stages:
+        """With the level up to which the lake below may be, which the plant is paid for."""
+        high = self.rows.copy()
+        high[[TAILWATER, TAILWATER_MOST]] = highest_m
+        return self._replace(high=high)
 
     @property
     def without_range(self) -> Stages:
@@ -231,4 +242,10 @@ def freed(stages: Stages, free: FreeFlow, slack: float = 0.0) -> Stages:
         power_value=stages.power_value + free.power,
         free_slack=slack,
     )
+    if free.levels:
+        charged = free.levels.charged
+        offset = priced.offset + charged * free.levels.lowest_m
+        priced = priced.changed(level_paid=free.levels.paid, level_charged=charged, offset=offset)
+    if free.high:
+        priced = priced._below(free.high.tailwater)
     return priced._replace(free=free, by_mean=ByMean.empty(len(free.lower), 0))

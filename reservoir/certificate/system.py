@@ -33,7 +33,7 @@ from reservoir.hydro.horizon_limits import with_ends
 from reservoir.hydro.system_operation import SystemOperation
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.problems.system import SystemYears
-from reservoir.solvers.dp.free_flow import FreeFlow
+from reservoir.solvers.dp.free_flow import FreeFlow, LevelPrices
 
 #: Prices that are tried at most, in each round of corridors; rounds at most.
 _EVALUATIONS, _ROUNDS = 40, 3
@@ -121,7 +121,6 @@ class SystemProblem:
         paid: FloatArray | None = None,
     ) -> None:
         self.batch, self.schedule, self.below, self.threads = batch, schedule, below, threads
-        self.together = together
         self.links = [LinkFlow.of(batch, link) for link in batch.system.links if link.target is not None]
         self.shortages = Shortage.all_of(batch)
         self.committed = [(place, side) for place, each in enumerate(batch.system.reservoirs) for side in sides(each)]
@@ -137,10 +136,14 @@ class SystemProblem:
                 upper = np.append(upper, own.limits.storage_upper_hm3[:, -1:], axis=1)
                 own = replace(own, limits=own.limits.changed(storage_lower=lower, storage_upper=upper))
             years.append(own[0])
+        self.backed_up = batch.system.backed_up
+        self.together = None if self.backed_up else together  # kernels know no prices of levels
         for place, made in enumerate(schedule.of_reservoirs):
             brought, released = flows[place] if flows else (self._flows(place), None)
-            tailwater = self._tailwater(place, years)
-            self.singles.append(Single.of(years[place], brought, made.storage_hm3[0], tailwater, released))
+            lake = self._tailwater(place, years)
+            priced = lake is not None and self._level_has_price(place, years, float(lake[1].max()))
+            path = made.storage_hm3[0]
+            self.singles.append(Single.of(years[place], brought, path, lake, released, level_priced=priced))
         paid_for = np.array(
             [(own.release_m3s[0], own.turbined_m3s[0], own.power_mw[0]) for own in schedule.of_reservoirs]
         )
@@ -160,10 +163,7 @@ class SystemProblem:
         return least, most
 
     def _tailwater(self, place: int, years: list[ReservoirYears]) -> tuple[FloatArray, FloatArray] | None:
-        """Between which levels the lake below may be for the plant at a place; the lower one where that bounds it.
-
-        A lower lake bounds what no head makes less of; what the turbines take may be less or more.
-        """
+        """Between which levels the lake below may be for the plant at a place."""
         below = self.batch.system.backed_up_by(place)
         if below is None:
             return None
@@ -172,12 +172,17 @@ class SystemProblem:
         start = ends[:, -1] if limits.cyclic else limits.start_bounds_hm3
         levels = np.empty_like(ends)
         level_bounds(lake.model.exact, np.column_stack([start, ends]), TOLERANCE * float(limits.capacity_hm3), levels)
-        plant, own = years[place].model.exact, years[place].limits
-        splits = any(link.source == place and link.parts[1] for link in self.links)
-        released = float(own.release_lower_m3s.min()), float(own.release_upper_m3s.max())
-        if not splits and power_rises(plant, (0.0, float(own.capacity_hm3)), released, levels[1].max()):
-            return levels[0], levels[0]
         return levels[0], levels[1]
+
+    def _level_has_price(self, place: int, years: list[ReservoirYears], highest_m: float) -> bool:
+        """Whether the plant at a place is paid for the level of the lake below: where no head makes less of it."""
+        splits = any(link.source == place and link.parts[1] for link in self.links)
+        counted = any(of == place for of, _ in self.committed) and self._counted(place)
+        if splits or counted:  # of a lower head the turbines may take more
+            return False
+        own = years[place].limits
+        released = float(own.release_lower_m3s.min()), float(own.release_upper_m3s.max())
+        return power_rises(years[place].model.exact, (0.0, float(own.capacity_hm3)), released, highest_m)
 
     def _into(self, place: int) -> Iterator[LinkFlow]:
         return (link for link in self.links if link.target == place)
@@ -198,8 +203,22 @@ class SystemProblem:
         for (place, side), price in zip(self.committed, self._of_commitments(prices), strict=True):
             paid[place, self._counted(place)] += side * price * self.batch.hm3_per_m3s[0]
             constant -= side * float(price @ self._owed_hm3(place, side))
-        of_water = prices[: len(paid)]
-        return [single.priced(*of) for single, *of in zip(self.singles, of_water, paid, strict=True)], constant
+        levels = self._of_levels(prices)
+        each = zip(self.singles, prices[: len(paid)], paid, levels, strict=True)
+        return [single.priced(*of) for single, *of in each], constant
+
+    def _of_levels(self, prices: FloatArray) -> list[LevelPrices | tuple[()]]:
+        """Prices of levels for each reservoir: a plant is paid what the lake that backs it up is charged."""
+        levels: list[LevelPrices | tuple[()]] = [() for _ in self.singles]
+        nothing = np.zeros(self.batch.steps)
+        for (place, below), price in zip(self.backed_up, prices[self._levels_from :].clip(min=0.0), strict=True):
+            lowest, highest = self.singles[place].stages.tailwater, self.singles[place].high_m
+            if highest is not None:
+                own = levels[place] or LevelPrices(nothing, nothing, nothing, nothing)
+                levels[place] = own._replace(paid=price, rise=highest - lowest)
+                lake = levels[below] or LevelPrices(nothing, nothing, nothing, nothing)
+                levels[below] = lake._replace(charged=lake.charged + price, lowest_m=lowest)
+        return levels
 
     def _of_sums(self, prices: FloatArray) -> Iterator[tuple[Shortage, FloatArray]]:
         return zip(self.shortages, prices[len(self.singles) : self._sums_end].clip(min=0.0), strict=True)
@@ -208,9 +227,13 @@ class SystemProblem:
     def _sums_end(self) -> int:
         return len(self.singles) + len(self.shortages)
 
+    @property
+    def _levels_from(self) -> int:
+        return self._sums_end + len(self.committed)
+
     def _of_commitments(self, prices: FloatArray) -> FloatArray:
         """What a hm3 is worth that is committed to: one price in each water year, the mean of its steps'."""
-        own, each = prices[self._sums_end :], self.batch.system.step.per_year
+        own, each = prices[self._sums_end : self._levels_from], self.batch.system.step.per_year
         years = own.clip(min=0.0).reshape(len(own), self.batch.steps // each, each).mean(axis=2)
         return np.asarray(years.repeat(each, axis=1))
 
@@ -254,6 +277,9 @@ class SystemProblem:
             most = single.year.model.reservoir.installed_mw + sum(float(each.target.max()) for each in self.shortages)
             scale += float(np.abs(free.price) @ free.upper + np.abs(free.paid) @ released)
             scale += float(np.abs(free.turbined) @ turbined + np.abs(free.power).sum() * most)
+            if free.levels:
+                of_levels = free.levels.paid * free.levels.rise, free.levels.charged * free.levels.lowest_m
+                scale += 2.0 * float(np.abs(of_levels).sum())
         return scale
 
     def slopes(self, prices: FloatArray, paths: list[Path]) -> FloatArray:
@@ -274,6 +300,10 @@ class SystemProblem:
             each, counted = self.batch.system.step.per_year, paths[place].released_m3s[self._counted(place)]
             of_years = (self.batch.hm3_per_m3s[0] * counted).reshape(-1, each).mean(axis=1)
             slopes[place, row], slopes[-1, row] = side * of_years.repeat(each), -side * self._owed_hm3(place, side)
+        for row, (place, below) in enumerate(self.backed_up, self._levels_from):
+            if self.singles[place].high_m is not None:
+                slopes[place, row] += paths[place].levels_m[0]
+                slopes[below, row] -= paths[below].levels_m[1]
         return slopes
 
     def better_prices(self, prices: FloatArray, aim: float, until: float) -> tuple[FloatArray, float]:
@@ -284,6 +314,8 @@ class SystemProblem:
             if shortage.of_power:  # as if it were of the water that it takes
                 unit[row] = self.schedule.total("release_m3s").mean() / max(self.schedule.power_mw.mean(), 1e-9)
         lower[self._sums_end :], unit[self._sums_end :] = 0.0, 1.0 / self.batch.hm3_per_m3s.mean()
+        for row in range(self._levels_from, len(prices)):
+            unit[row] = np.abs(prices[row]).mean() / max(np.abs(prices[: len(self.singles)]).mean(), 1e-300) or 1.0
 
         def evaluated(numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
             here = numbers.reshape(unit.shape) * unit

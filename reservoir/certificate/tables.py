@@ -17,7 +17,7 @@ from reservoir.hydro.plant import Plant, lake_with_cursors, plant_with_cursors
 from reservoir.hydro.rows import DEAD, HM3_PER_M3S, INFLOW, YearRows
 from reservoir.hydro.step import release_to_reach
 from reservoir.problems.reservoir.year import ReservoirYears
-from reservoir.solvers.dp.free_flow import best_flow, turbined_and_power
+from reservoir.solvers.dp.free_flow import best_flow, lake_levels, turbined_and_power
 from reservoir.solvers.dp.recursion import best_value, reachable_ends, value_between
 
 FloatArray = NDArray[np.float64]
@@ -269,8 +269,9 @@ def follow_values(
     free : FreeFlow
     storages : ndarray, shape (steps + 1,)
         Filled.
-    flows : ndarray, shape (4, steps)
-        Filled: the release, what the turbines take of it, the power that makes, and the free flow of each step.
+    flows : ndarray, shape (6, steps)
+        Filled: the release, what the turbines take of it, the power that makes, the free flow of each step, and how
+        much above their lowest priced levels are, of the lake below and its own.
     """
     total, states = 0.0, grid.shape[1]
     for step in range(len(grid) - 1):
@@ -288,5 +289,6 @@ def follow_values(
         release, worth = best_flow(plant, year, step, storage, end, net, penalty, free)
         storages[step + 1], flows[0, step], flows[3, step] = end, release, release - net
         flows[1, step], flows[2, step] = turbined_and_power(plant, year, step, storage, end, release)
+        flows[4, step], flows[5, step] = lake_levels(plant, year, step, storage, end, release, penalty, free)
         total += worth
     return total

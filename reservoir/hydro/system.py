@@ -303,6 +303,12 @@ class System:
         below = [link.target for link in self.links if link.source == name and link.backwater]
         return self.names.index(below[0]) if below and below[0] is not None else None
 
+    @property
+    def backed_up(self) -> list[tuple[int, int]]:
+        """Places of plants whose tailrace the level of a lake reaches, and of that lake."""
+        pairs = ((place, self.backed_up_by(place)) for place in range(len(self.names)))
+        return [(place, below) for place, below in pairs if below is not None]
+
     def arriving_m3s(
         self, place: int, flows_m3s: Callable[[int, Link], FloatArray], hm3_per_m3s: FloatArray
     ) -> FloatArray | None:

@@ -73,6 +73,10 @@ class PlantSteps(NamedTuple):
         plant = self.plant if capped else self.plant._replace(installed_mw=UNLIMITED)
         return np.asarray(power_at(plant, storage_hm3, release_m3s, self.rows, EVERYWHERE))
 
+    def level_m(self, storage_hm3: FloatArray) -> FloatArray:
+        """Forebay level at mean storages."""
+        return np.asarray(curve_value(self.plant.level, storage_hm3))
+
     def turbines_m3s(self, storage_hm3: FloatArray, release_m3s: FloatArray) -> FloatArray:
         """What the turbines let through at the head of a release, whatever is installed."""
         head = head_at(self.plant, storage_hm3, release_m3s, self.rows, EVERYWHERE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,13 +13,13 @@ from reservoir.certificate import boxes
 from reservoir.certificate.bound import bound_pairs, prove_bound, told_by_mean
 from reservoir.certificate.cells import Cells
 from reservoir.certificate.reachable import Reachable
-from reservoir.certificate.stages import ByMean, freed, stages_of
+from reservoir.certificate.stages import ByMean, Stages, freed, stages_of
 from reservoir.hydro.compiled_year import step_value
 from reservoir.hydro.jit import compiled as compiled_code
 from reservoir.hydro.plant import plant_with_cursors
-from reservoir.hydro.rows import HM3_PER_M3S, INFLOW
+from reservoir.hydro.rows import HM3_PER_M3S, INFLOW, TAILWATER
 from reservoir.hydro.step import release_to_reach
-from reservoir.solvers.dp.free_flow import FreeFlow, fill_best
+from reservoir.solvers.dp.free_flow import FreeFlow, LevelPrices, fill_best
 from tests.certificate.cases import every_case, one_cell_a_time, random_schedules
 from tests.certificate.test_boxes import ROUNDING, SOURCE, function_of
 
@@ -52,12 +53,30 @@ def backed_up(problems, random):
     return replace(problems, limits=problems.limits.changed(tailwater=level)), above
 
 
-def excess_of(problems, bracket, count, seed=1):
+def with_levels(free, year, operation, random):
+    """The free flow of a plant that is paid for the level of the lake below, and charged for its own.
+
+    The lake may be lower and higher than it is, by a little or by much; what a metre is paid is about what it makes.
+    """
+    less, more = random.random((2, 12)) * random.choice([0.01, 0.3, 5.0], 12)
+    of_head = operation.stage_benefit / operation.head_m.clip(min=1.0)
+    paid, charged = (random.uniform(0.0, 2.0, 12) * of_head.clip(min=0.0) for _ in range(2))
+    levels = LevelPrices(paid, less + more, charged, operation.mean_level_m - random.uniform(0.0, 5.0, 12))
+    rows = year.limits.arrays()
+    high = rows.rows.copy()
+    high[TAILWATER] += more
+    return free._replace(levels=levels, high=rows._replace(rows=high)), high[TAILWATER] - levels.rise
+
+
+def excess_of(problems, bracket, count, seed=1, levels=False):
     """Largest excess of a stage over its bound, relative to what the stage is worth, and how many were compared."""
     random, worst, compared = np.random.default_rng(seed), -np.inf, 0
     for _ in range(count):
         free = free_of(problems, random)
         problems, above = backed_up(problems, random)
+        if levels:  # have prices where nothing is paid for what the turbines take
+            free.turbined[:] = 0.0
+            free.upper[:] = free.lower + random.choice([0.0, 1e-3, 1.0]) * (free.upper - free.lower)
         flow = free.lower + random.random(12) * (free.upper - free.lower)
         limits = problems.limits
         fed = replace(problems, limits=limits.changed(inflow=limits.inflow_m3s + flow))
@@ -68,6 +87,12 @@ def excess_of(problems, bracket, count, seed=1):
                 widths = np.ptp(storages) * 10.0 ** random.uniform(-5, -0.3, 13) + 1e-9
                 worth = operation.stage_benefit + free.paid * operation.release_m3s - free.price * flow
                 worth += free.turbined * operation.turbined_m3s + free.power * operation.power_mw
+                if levels:
+                    free, lowest = with_levels(free, year, operation, random)
+                    priced, lake = free.levels, year.limits.arrays().rows[TAILWATER]
+                    worth += priced.paid * (lake - lowest)
+                    worth -= priced.charged * (operation.mean_level_m - priced.lowest_m)
+                    above = partial(Stages.changed, tailwater=lowest, tailwater_most=lowest)
                 scale = np.abs(worth).max() + np.abs(free.price * flow).max() + 1e-9
                 slopes = random.normal(size=13) * scale / (np.ptp(storages) + 1e-9)
                 share = random.random(13)
@@ -93,6 +118,60 @@ def test_no_stage_with_a_free_flow_exceeds_the_bound_of_its_box(name):
     worst, compared = excess_of(CASES[name], compiled, 100)
     assert compared > 300
     assert worst <= ROUNDING
+
+
+WITH_LAKE = ["losses", "negative prices, shortage", "zoo 1"]
+
+
+@pytest.mark.parametrize("bracket", ["compiled", "by_mean", "by_both"])
+@pytest.mark.parametrize("name", WITH_LAKE)
+def test_no_stage_exceeds_the_bound_of_its_box_where_levels_have_prices(name, bracket):
+    worst, compared = excess_of(CASES[name], globals()[bracket], 40, levels=True)
+    assert compared > 120
+    assert worst <= ROUNDING
+
+
+#: Mistakes in what prices of levels add, and problems that show them.
+OF_LEVELS = {
+    "the lake is paid at its lowest": ("paid * rise + above_own", "0.0 * rise + above_own", "zoo 1"),
+    "no other level is better than the lowest": ("max(above(paid - low), 0.0)", "0.0", "zoo 1"),
+    "no other level is better than the highest": ("max(above(high - paid), 0.0)", "0.0", "zoo 1"),
+    "the tailrace is below the lake": ("paid * above(max(min(own[0][1], lake[1]) - lake[0], 0.0))", "0.0", "zoo 1"),
+    "a metre makes twice as much": ("return max(low, 0.0) * worth", "return 2.0 * max(low, 0.0) * worth", "zoo 1"),
+    "a metre makes half as much": ("max(high, 0.0) * most", "0.5 * max(high, 0.0) * most", "zoo 1"),
+    "its own level costs twice": ("rounded), charged, level)", "rounded), 2.0 * charged, level)", "zoo 1"),
+}
+
+
+@pytest.mark.parametrize("mistake", OF_LEVELS)
+def test_a_mistake_in_what_prices_of_levels_add_is_found_out(mistake):
+    before, after, name = OF_LEVELS[mistake]
+    assert SOURCE.count(before) == 1
+    with np.errstate(divide="ignore", invalid="ignore"):  # as compiled code
+        assert excess_of(CASES[name], by(SOURCE), 1, levels=True)[0] <= ROUNDING
+        assert excess_of(CASES[name], by(SOURCE.replace(before, after)), 12, levels=True)[0] > ROUNDING
+
+
+@pytest.mark.parametrize(
+    ("installed", "turbines", "made"),
+    [
+        (99.0, 99.0, (2.0, 6.0)),
+        (99.0, 1.0, (0.5, 0.7)),
+        (99.0, 20.0, (0.5, 6.0)),
+        (20.0, 99.0, (0.0, 6.0)),
+        (1.0, 9.0, (0.0, 0.0)),
+    ],
+)
+def test_a_metre_of_head_makes_what_the_least_of_three_powers_does(installed, turbines, made):
+    year = CASES["losses"][0]
+    stages = stages_of(year.limits).changed(power_value=1.0, plant_factor=1.0, operating_storage=-1.0)
+    level, per = ((0.0, 1.0), (0.0, 0.0), (0.0, 0.0)), ((1.0, 1.5), (0.2, 0.3), (0.0, 0.0))
+    water = boxes.Water(level, level, per, ((turbines, 1.01 * turbines), (0.5, 0.7), (0.0, 0.0)))
+    plant = year.model.exact._replace(installed_mw=installed)
+    found = boxes._made_by_head(plant, stages, 0, water, (10.0, 20.0), (5.0, 6.0))
+    assert found == pytest.approx(made)
+    idle = boxes._made_by_head(plant, stages.changed(operating_storage=5.5), 0, water, (10.0, 20.0), (5.0, 6.0))
+    assert idle == pytest.approx((0.0, made[1]))
 
 
 def told(year, stages, cells):

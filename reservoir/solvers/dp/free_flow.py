@@ -13,16 +13,35 @@ import numpy as np
 
 from reservoir.hydro.compiled_year import step_value
 from reservoir.hydro.conditions import released, while_operating
-from reservoir.hydro.elementwise import mean
+from reservoir.hydro.elementwise import clip, curve_value, mean
 from reservoir.hydro.jit import compiled, compiled_part, inlined, part_as_written
 from reservoir.hydro.plant import Plant
-from reservoir.hydro.rows import RELEASE_LOWER, RELEASE_UPPER, YearRows
+from reservoir.hydro.rows import RELEASE_LOWER, RELEASE_UPPER, TAILWATER, YearRows
 from reservoir.hydro.step import head_at, power_at_head, turbined_at
 from reservoir.problems.base import FloatArray
 
 #: Mean storages at which the best release is told, and releases tried at each before a golden section between two.
 NODES, TRIED = 97, 24
 SHORTER, DIVISIONS = 0.3819660112501051, 20
+
+
+class LevelPrices(NamedTuple):
+    """Prices of levels, where a lake backs a plant up: of the plant, of the lake, or of one that is both.
+
+    The plant chooses how high the lake below is, and is paid for it; the lake is charged for how high it is.
+
+    Parameters
+    ----------
+    paid, rise : ndarray, shape (steps,)
+        For a metre by which the lake below is above its lowest, and by how many it may be.
+    charged, lowest_m : ndarray, shape (steps,)
+        For a metre by which its own level is above its lowest, and that.
+    """
+
+    paid: Any
+    rise: Any
+    charged: Any
+    lowest_m: Any
 
 
 class FreeFlow(NamedTuple):
@@ -39,6 +58,9 @@ class FreeFlow(NamedTuple):
         The best release where nothing else limits it, by mean storage (`fill_best`); a hint.
     first, per_hm3 : ndarray, shape (1,)
         The storage of the first node, and nodes in a hm3.
+    levels : LevelPrices or ()
+    high : YearRows or ()
+        With the lake below as high as it may be, of a plant that is paid for its level.
     """
 
     lower: Any
@@ -50,9 +72,11 @@ class FreeFlow(NamedTuple):
     best: Any
     first: Any
     per_hm3: Any
+    levels: Any = ()
+    high: Any = ()
 
     @classmethod
-    def between(cls, flows: tuple[FloatArray, FloatArray], prices: Sequence[FloatArray], range_hm3: Any) -> Any:
+    def between(cls, flows: tuple[FloatArray, FloatArray], prices: Sequence[FloatArray], range_hm3: Any) -> FreeFlow:
         """Of bounds, prices, and the range of the mean storage; nothing is told of the best release yet."""
         first, last = range_hm3
         per_hm3 = (NODES - 1) / max(last - first, 1e-9)
@@ -146,13 +170,63 @@ def _worth(
     penalty: float,
     free: Any,
 ) -> float:
-    """Benefit of a release that is paid, and pays for all of itself."""
+    """Benefit of a release that is paid, and pays for all of itself, with the best level of the lake below."""
+    worth: float = _at_best_lake(free.levels, free.high, plant, year, step, storage, end, release, penalty, free)[0]
+    return worth
+
+
+@compiled_part
+def _at_lake(
+    plant: Plant, year: YearRows, step: int, storage: float, end: float, release: float, penalty: float, free: Any
+) -> float:
     benefit, unmet = step_value(plant, year, step, storage, end, release)
     worth: float = benefit - penalty * unmet + (free.paid[step] - free.price[step]) * release
     if free.turbined[step] != 0.0 or free.power[step] != 0.0:
         taken, power = turbined_and_power(plant, year, step, storage, end, release)
         worth += free.turbined[step] * taken + free.power[step] * power
     return worth
+
+
+@compiled_part
+def _at_best_lake(
+    levels: Any,
+    high: Any,
+    plant: Plant,
+    year: YearRows,
+    step: int,
+    storage: float,
+    end: float,
+    release: float,
+    penalty: float,
+    free: Any,
+) -> tuple[float, float, float]:
+    """What a release is worth with prices of levels; how much above their lowest the lakes are, below and here, m.
+
+    Power falls with the level of the lake below from where the tailrace is no higher: it is best there, or at an end.
+    """
+    worth, rise = _at_lake(plant, year, step, storage, end, release, penalty, free), 0.0
+    if len(levels) == 0:
+        return worth, rise, 0.0
+    if len(high) > 0:
+        paid = levels.paid[step]
+        if paid > 0.0:
+            rise = clip(curve_value(plant.tailrace, release) - year.rows[TAILWATER, step], 0.0, levels.rise[step])
+            worth += paid * rise
+            of_high = _at_lake(plant, high, step, storage, end, release, penalty, free)
+            of_high += paid * levels.rise[step]
+            if of_high > worth:
+                worth, rise = of_high, levels.rise[step]
+    own = curve_value(plant.level, mean(storage, end)) - levels.lowest_m[step]
+    return worth - levels.charged[step] * own, rise, own
+
+
+@compiled_part
+def lake_levels(
+    plant: Plant, year: YearRows, step: int, storage: float, end: float, release: float, penalty: float, free: Any
+) -> tuple[float, float]:
+    """How much above their lowest the lakes are in a step at prices of levels, below and here, m; else 0."""
+    of_best = _at_best_lake(free.levels, free.high, plant, year, step, storage, end, release, penalty, free)
+    return of_best[1], of_best[2]
 
 
 @compiled_part
