@@ -71,7 +71,7 @@ class JointTable(Separable):
         every, count = storage.repeat(classes, axis=1), storage.shape[1]  # and each class of the inflow
         share, apart, rises = np.tile(np.eye(classes), (count, 1)), self._apart(storage), 0.0
         inflow = [np.tile(local[:, step], count) for step in range(steps)]
-        decided = [self.decided(system, step, every, inflow[step], share, upper[:, step]) for step in range(steps)]
+        decided = [self.decisions(system, step, every, inflow[step], share, upper[:, step]) for step in range(steps)]
         values = self.together.reshape(steps, -1, classes) + apart
         for _ in range(_YEARS):
             first = values[0].copy()
@@ -117,11 +117,11 @@ class JointTable(Separable):
         """As of `Separable`, with the inflow of the step."""
         local: Any = local_m3s
         share = self.known_by(step, local[:, np.newaxis])
-        return self.decided(system, step, storage_hm3[:, np.newaxis], local[:, np.newaxis], share, upper_hm3).asked[
+        return self.decisions(system, step, storage_hm3[:, np.newaxis], local[:, np.newaxis], share, upper_hm3).asked[
             :, 0
         ]
 
-    def decided(
+    def decisions(
         self, system: System, step: int, storage: FloatArray, local: FloatArray, share: FloatArray, upper: FloatArray
     ) -> Decided:
         """The best releases of situations; storages and inflow of shape (2, situations), shares (situations, classes).

@@ -48,7 +48,7 @@ def test_no_pair_of_releases_is_worth_more_than_the_decision(table, training):
         values = table._worth(STEP + 1, np.repeat(share, len(asked[0]), 0), [first, second], table.together[STEP + 1])
         return made + too + values
 
-    chosen = table.decided(training.system, STEP, storage, local, share, upper).asked
+    chosen = table.decisions(training.system, STEP, storage, local, share, upper).asked
     tried = np.stack([each.ravel() for each in np.meshgrid(np.linspace(300, 6000, 115), np.linspace(300, 6000, 115))])
     best = worth(tried).max()
     assert worth(chosen)[0] >= best - 1e-5 * abs(best)
