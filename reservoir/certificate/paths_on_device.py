@@ -111,6 +111,7 @@ def _answers(program: BuiltProgram, session: Session, questions: Sequence[Sequen
     best, storages, flows, worth = map(session.download, shapes)
     for one, filled in zip(asked, best, strict=True):
         one.free.best[:] = filled
+    flows = np.append(flows, np.zeros((len(asked), 2, steps)), axis=1)  # no lake has a level with a price here
     each = iter(zip(worth.tolist(), storages, flows, strict=True))
     return [[one.single.path(*next(each)) for one in question] for question in questions]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from itertools import count
 from types import SimpleNamespace
@@ -219,9 +220,28 @@ def test_a_lake_below_takes_no_more_of_the_head_than_it_must(monkeypatch, higher
         level = made.of_reservoirs[1].mean_level_m[0]
         over = max(over, float((lowest - level).max()))
     assert (over <= 1e-6) == (higher == 0.0)
-    bound = problem.proven(multipliers(batch, schedule), 1e-2, 600.0).bound
+    prices = multipliers(batch, schedule)
+    prices[-len(batch.system.backed_up) :] = 0.0  # the lake is as low as it may be
+    bound = problem.proven(prices, 1e-2, 600.0).bound
     assert (problem.fitness <= bound) == (higher == 0.0)
     assert bound <= 1.02 * problem.fitness
+
+
+def test_prices_of_levels_bring_a_bound_near_a_schedule_with_backwater():
+    batch, schedule = year_of(*lancang("lancang-5", 1976, backwater=True))
+    problem, prices = SystemProblem(batch, schedule), multipliers(batch, schedule)
+    levels = slice(-len(batch.system.backed_up), None)
+    assert prices[levels].max() > 0.0
+    free = prices.copy()
+    free[levels] = 0.0
+    priced, unpriced = (problem.proven(each, 1e-3, 600.0).bound / problem.fitness - 1.0 for each in (prices, free))
+    assert 0.0 < priced < 0.75 * unpriced
+    worth, *_, paths = problem.valued(prices)
+    slopes, apart = problem.slopes(prices, paths).sum(axis=0), 0.1 * prices.max()
+    for step, sign in itertools.product((1, 9), (1.0, -1.0)):  # a convex function is above its tangents
+        moved = prices.copy()
+        moved[-4, step] += sign * apart
+        assert problem.valued(moved)[0] >= worth + sign * apart * slopes[-4, step] - 1e-7 * worth
 
 
 #: Mistakes in what a link brings.
