@@ -933,7 +933,7 @@ def _over_lake(
             _bound_at(plant, stages, step, storages, base, slopes, side, at, by_release)
             + above(of_low * (1.0 + _ROUNDING))
         )
-    others = Stages(high, stages.lake, stages.free, stages.by_mean, ())
+    others = Stages(high, stages.lake, stages.free, stages.by_mean, high)
     bound = _bound_at(plant, others, step, storages, base, slopes, side, at, by_release)
     return above(bound + above(of_high * (1.0 + _ROUNDING)))
 

@@ -28,13 +28,13 @@ from reservoir.hydro.curves.intervals import add, subtract
 from reservoir.hydro.jit import compiled_as_written
 from reservoir.hydro.limits import EXACT_MARGIN
 from reservoir.hydro.plant import Plant, plant_with_cursors
-from reservoir.hydro.rows import TAILWATER, YearRows
+from reservoir.hydro.rows import YearRows
 from reservoir.hydro.system import Carried, Link
 from reservoir.problems.reservoir.plant_source import plant_numbers
 from reservoir.problems.reservoir.rows import kernel_rows
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.problems.system import SystemYears
-from reservoir.solvers.dp.free_flow import FreeFlow, LevelPrices, fill_best
+from reservoir.solvers.dp.free_flow import FreeFlow, fill_best, with_high_lake
 
 #: Part of the range of a storage by which a path is far from another.
 _FAR = 0.02
@@ -189,20 +189,16 @@ class Single:
         grid = grid_of(first_intervals(within, path_hm3, cyclic=False))
         return cls(year, stages, flows, known, within, bounds, grid, path_hm3, limits.arrays(), high_m)
 
-    def priced(self, price: FloatArray, paid: FloatArray, levels: LevelPrices | tuple[()] = ()) -> FreeFlow:
-        """The free flow at prices, of which the best releases are not told yet (`best`)."""
+    def priced(self, price: FloatArray, paid: FloatArray, levels: FloatArray | tuple[()]) -> FreeFlow:
+        """The free flow at prices, of water and of levels, of which the best releases are not told yet (`best`)."""
         mean = 0.5 * (self.grid[:-1] + self.grid[1:])
-        free = FreeFlow.between(self.flows, (price, *paid), (mean.min(), mean.max()))._replace(levels=levels)
-        if self.high_m is not None:
-            rows = self.rows.rows.copy()
-            rows[TAILWATER] = self.high_m
-            free = free._replace(high=self.rows._replace(rows=rows))
-        return free
+        free = FreeFlow.between(self.flows, (price, *paid), (mean.min(), mean.max()))
+        return free._replace(levels=levels)
 
     def best(self, free: FreeFlow) -> Path:
         """The best path at prices, of which the best releases are filled in."""
         penalty = demand_penalty(self.year, DEMANDS[0])
-        fill_best(plant_with_cursors(self.year.model.exact), self.rows, free, penalty)
+        fill_best(plant_with_cursors(self.year.model.exact), with_high_lake(self.rows, free), free, penalty)
         found = self._best_on(self.grid, free)
         near = self.grid_near(found)
         return found if near is None else max(found, self._best_on(near, free), key=lambda path: path.worth)
@@ -229,11 +225,11 @@ class Single:
     def _best_on(self, grid: FloatArray, free: FreeFlow) -> Path:
         plant, penalty = plant_with_cursors(self.year.model.exact), demand_penalty(self.year, DEMANDS[1])
         values, feasible, steps = np.empty(grid.shape), np.empty(grid.shape[1], bool), len(free.lower)
-        values[-1] = self.end_value * grid[-1]
-        fill_values(plant, self.rows, grid, penalty, (), values, feasible, free)
+        values[-1], rows = self.end_value * grid[-1], with_high_lake(self.rows, free)
+        fill_values(plant, rows, grid, penalty, (), values, feasible, free)
         storages, flows = np.zeros(steps + 1), np.zeros((6, steps))
         storages[0] = self.path_hm3[0]
-        return self.path(follow_values(plant, self.rows, grid, penalty, values, free, storages, flows), storages, flows)
+        return self.path(follow_values(plant, rows, grid, penalty, values, free, storages, flows), storages, flows)
 
     def path(self, worth: float, storages: FloatArray, flows: FloatArray) -> Path:
         """What `follow_values` has filled in, and the worth of its steps."""

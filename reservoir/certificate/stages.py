@@ -242,10 +242,9 @@ def freed(stages: Stages, free: FreeFlow, slack: float = 0.0) -> Stages:
         power_value=stages.power_value + free.power,
         free_slack=slack,
     )
-    if free.levels:
-        charged = free.levels.charged
-        offset = priced.offset + charged * free.levels.lowest_m
-        priced = priced.changed(level_paid=free.levels.paid, level_charged=charged, offset=offset)
-    if free.high:
-        priced = priced._below(free.high.tailwater)
+    if len(free.levels):
+        paid, rise, charged, lowest_m = free.levels
+        priced = priced.changed(level_paid=paid, level_charged=charged, offset=priced.offset + charged * lowest_m)
+        if np.any(rise):
+            priced = priced._below(np.nextafter(priced.tailwater + rise, np.inf))
     return priced._replace(free=free, by_mean=ByMean.empty(len(free.lower), 0))

@@ -33,7 +33,7 @@ from reservoir.hydro.horizon_limits import with_ends
 from reservoir.hydro.system_operation import SystemOperation
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.problems.system import SystemYears
-from reservoir.solvers.dp.free_flow import FreeFlow, LevelPrices
+from reservoir.solvers.dp.free_flow import CHARGED, LOWEST_M, PAID, RISE, FreeFlow
 
 #: Prices that are tried at most, in each round of corridors; rounds at most.
 _EVALUATIONS, _ROUNDS = 40, 3
@@ -207,18 +207,16 @@ class SystemProblem:
         each = zip(self.singles, prices[: len(paid)], paid, levels, strict=True)
         return [single.priced(*of) for single, *of in each], constant
 
-    def _of_levels(self, prices: FloatArray) -> list[LevelPrices | tuple[()]]:
+    def _of_levels(self, prices: FloatArray) -> list[FloatArray | tuple[()]]:
         """Prices of levels for each reservoir: a plant is paid what the lake that backs it up is charged."""
-        levels: list[LevelPrices | tuple[()]] = [() for _ in self.singles]
-        nothing = np.zeros(self.batch.steps)
+        levels = np.zeros((len(self.singles), 4, self.batch.steps))
         for (place, below), price in zip(self.backed_up, prices[self._levels_from :].clip(min=0.0), strict=True):
             lowest, highest = self.singles[place].stages.tailwater, self.singles[place].high_m
-            if highest is not None:
-                own = levels[place] or LevelPrices(nothing, nothing, nothing, nothing)
-                levels[place] = own._replace(paid=price, rise=highest - lowest)
-                lake = levels[below] or LevelPrices(nothing, nothing, nothing, nothing)
-                levels[below] = lake._replace(charged=lake.charged + price, lowest_m=lowest)
-        return levels
+            if highest is not None and np.any(price):
+                levels[place, PAID], levels[place, RISE] = price, highest - lowest
+                levels[below, CHARGED] += price
+                levels[below, LOWEST_M] = lowest
+        return [each if np.any(each) else () for each in levels]
 
     def _of_sums(self, prices: FloatArray) -> Iterator[tuple[Shortage, FloatArray]]:
         return zip(self.shortages, prices[len(self.singles) : self._sums_end].clip(min=0.0), strict=True)
@@ -277,9 +275,8 @@ class SystemProblem:
             most = single.year.model.reservoir.installed_mw + sum(float(each.target.max()) for each in self.shortages)
             scale += float(np.abs(free.price) @ free.upper + np.abs(free.paid) @ released)
             scale += float(np.abs(free.turbined) @ turbined + np.abs(free.power).sum() * most)
-            if free.levels:
-                of_levels = free.levels.paid * free.levels.rise, free.levels.charged * free.levels.lowest_m
-                scale += 2.0 * float(np.abs(of_levels).sum())
+            for paid, rise, charged, lowest_m in (free.levels,) if len(free.levels) else ():
+                scale += 2.0 * float(paid @ rise + charged @ np.abs(lowest_m))
         return scale
 
     def slopes(self, prices: FloatArray, paths: list[Path]) -> FloatArray:
@@ -301,7 +298,7 @@ class SystemProblem:
             of_years = (self.batch.hm3_per_m3s[0] * counted).reshape(-1, each).mean(axis=1)
             slopes[place, row], slopes[-1, row] = side * of_years.repeat(each), -side * self._owed_hm3(place, side)
         for row, (place, below) in enumerate(self.backed_up, self._levels_from):
-            if self.singles[place].high_m is not None:
+            if self.singles[place].high_m is not None and np.any(prices[row] > 0.0):  # others stay at 0
                 slopes[place, row] += paths[place].levels_m[0]
                 slopes[below, row] -= paths[below].levels_m[1]
         return slopes

@@ -17,7 +17,7 @@ from reservoir.hydro.plant import Plant, lake_with_cursors, plant_with_cursors
 from reservoir.hydro.rows import DEAD, HM3_PER_M3S, INFLOW, YearRows
 from reservoir.hydro.step import release_to_reach
 from reservoir.problems.reservoir.year import ReservoirYears
-from reservoir.solvers.dp.free_flow import best_flow, lake_levels, turbined_and_power
+from reservoir.solvers.dp.free_flow import best_flow, lake_levels, turbined_and_power, with_high_lake
 from reservoir.solvers.dp.recursion import best_value, reachable_ends, value_between
 
 FloatArray = NDArray[np.float64]
@@ -177,7 +177,7 @@ def cell_values(
     if rows.priced:  # promised power costs no more than a multiple of what power is worth
         most = np.where(rows.power_value > 0, cost * rows.power_value, np.inf)
         rows = rows.changed(power_cost=np.minimum(rows.power_cost, most))
-    rows = lake_with_cursors(rows)
+    rows = lake_with_cursors(with_high_lake(rows, free) if free else rows)
     values, feasible = np.empty(grid.shape), np.empty(grid.shape[1], bool)
     end_value = float(rows.end_value) if rows.lake else 0.0
     values[-1] = end_value * (grid[-1] - grid[0, 0])

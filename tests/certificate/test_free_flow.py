@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -13,13 +12,13 @@ from reservoir.certificate import boxes
 from reservoir.certificate.bound import bound_pairs, prove_bound, told_by_mean
 from reservoir.certificate.cells import Cells
 from reservoir.certificate.reachable import Reachable
-from reservoir.certificate.stages import ByMean, Stages, freed, stages_of
+from reservoir.certificate.stages import ByMean, freed, stages_of
 from reservoir.hydro.compiled_year import step_value
 from reservoir.hydro.jit import compiled as compiled_code
 from reservoir.hydro.plant import plant_with_cursors
 from reservoir.hydro.rows import HM3_PER_M3S, INFLOW, TAILWATER
 from reservoir.hydro.step import release_to_reach
-from reservoir.solvers.dp.free_flow import FreeFlow, LevelPrices, fill_best
+from reservoir.solvers.dp.free_flow import FreeFlow, fill_best
 from tests.certificate.cases import every_case, one_cell_a_time, random_schedules
 from tests.certificate.test_boxes import ROUNDING, SOURCE, function_of
 
@@ -61,11 +60,9 @@ def with_levels(free, year, operation, random):
     less, more = random.random((2, 12)) * random.choice([0.01, 0.3, 5.0], 12)
     of_head = operation.stage_benefit / operation.head_m.clip(min=1.0)
     paid, charged = (random.uniform(0.0, 2.0, 12) * of_head.clip(min=0.0) for _ in range(2))
-    levels = LevelPrices(paid, less + more, charged, operation.mean_level_m - random.uniform(0.0, 5.0, 12))
-    rows = year.limits.arrays()
-    high = rows.rows.copy()
-    high[TAILWATER] += more
-    return free._replace(levels=levels, high=rows._replace(rows=high)), high[TAILWATER] - levels.rise
+    lowest_m = operation.mean_level_m - random.uniform(0.0, 5.0, 12)
+    free = free._replace(levels=np.stack([paid, less + more, charged, lowest_m]))
+    return free, year.limits.arrays().rows[TAILWATER] - less
 
 
 def excess_of(problems, bracket, count, seed=1, levels=False):
@@ -89,10 +86,10 @@ def excess_of(problems, bracket, count, seed=1, levels=False):
                 worth += free.turbined * operation.turbined_m3s + free.power * operation.power_mw
                 if levels:
                     free, lowest = with_levels(free, year, operation, random)
-                    priced, lake = free.levels, year.limits.arrays().rows[TAILWATER]
-                    worth += priced.paid * (lake - lowest)
-                    worth -= priced.charged * (operation.mean_level_m - priced.lowest_m)
-                    above = partial(Stages.changed, tailwater=lowest, tailwater_most=lowest)
+                    paid, _, charged, lowest_m = free.levels
+                    worth += paid * (year.limits.arrays().rows[TAILWATER] - lowest)
+                    worth -= charged * (operation.mean_level_m - lowest_m)
+                    year = replace(year, limits=year.limits.changed(tailwater=lowest))
                 scale = np.abs(worth).max() + np.abs(free.price * flow).max() + 1e-9
                 slopes = random.normal(size=13) * scale / (np.ptp(storages) + 1e-9)
                 share = random.random(13)
@@ -100,7 +97,8 @@ def excess_of(problems, bracket, count, seed=1, levels=False):
                 low, high = np.minimum(low, storages), np.maximum(low + widths, storages)
                 value = random.normal(size=13)
                 cells = Cells(*one_cell_a_time(13), low, high, value, slopes)
-                bounds = bracket(year, above(freed(stages_of(year.limits), free, 1e-3 * scale)), cells)
+                stages = freed(stages_of(year.limits), free, 1e-3 * scale)
+                bounds = bracket(year, stages if levels else above(stages), cells)
                 values = value + slopes * (storages - 0.5 * (low + high))
                 over = (worth + np.diff(values) - bounds)[operation.violation == 0] / (scale + np.abs(values).max())
                 worst, compared = max(worst, float(over.max(initial=-np.inf))), compared + len(over)

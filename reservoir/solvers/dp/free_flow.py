@@ -24,24 +24,9 @@ from reservoir.problems.base import FloatArray
 NODES, TRIED = 97, 24
 SHORTER, DIVISIONS = 0.3819660112501051, 20
 
-
-class LevelPrices(NamedTuple):
-    """Prices of levels, where a lake backs a plant up: of the plant, of the lake, or of one that is both.
-
-    The plant chooses how high the lake below is, and is paid for it; the lake is charged for how high it is.
-
-    Parameters
-    ----------
-    paid, rise : ndarray, shape (steps,)
-        For a metre by which the lake below is above its lowest, and by how many it may be.
-    charged, lowest_m : ndarray, shape (steps,)
-        For a metre by which its own level is above its lowest, and that.
-    """
-
-    paid: Any
-    rise: Any
-    charged: Any
-    lowest_m: Any
+#: Rows of prices of levels (`FreeFlow`): what a plant is paid for a metre by which the lake below is above its lowest,
+#: and by how many it may be; what a lake is charged for a metre by which it is above its lowest, and that.
+PAID, RISE, CHARGED, LOWEST_M = range(4)
 
 
 class FreeFlow(NamedTuple):
@@ -58,9 +43,8 @@ class FreeFlow(NamedTuple):
         The best release where nothing else limits it, by mean storage (`fill_best`); a hint.
     first, per_hm3 : ndarray, shape (1,)
         The storage of the first node, and nodes in a hm3.
-    levels : LevelPrices or ()
-    high : YearRows or ()
-        With the lake below as high as it may be, of a plant that is paid for its level.
+    levels : ndarray, shape (4, steps), or ()
+        Prices of levels, where a lake backs a plant up (`PAID`, `RISE`, `CHARGED`, `LOWEST_M`).
     """
 
     lower: Any
@@ -73,7 +57,6 @@ class FreeFlow(NamedTuple):
     first: Any
     per_hm3: Any
     levels: Any = ()
-    high: Any = ()
 
     @classmethod
     def between(cls, flows: tuple[FloatArray, FloatArray], prices: Sequence[FloatArray], range_hm3: Any) -> FreeFlow:
@@ -171,26 +154,13 @@ def _worth(
     free: Any,
 ) -> float:
     """Benefit of a release that is paid, and pays for all of itself, with the best level of the lake below."""
-    worth: float = _at_best_lake(free.levels, free.high, plant, year, step, storage, end, release, penalty, free)[0]
+    worth: float = _at_levels(free.levels, plant, year, step, storage, end, release, penalty, free)[0]
     return worth
 
 
 @compiled_part
-def _at_lake(
-    plant: Plant, year: YearRows, step: int, storage: float, end: float, release: float, penalty: float, free: Any
-) -> float:
-    benefit, unmet = step_value(plant, year, step, storage, end, release)
-    worth: float = benefit - penalty * unmet + (free.paid[step] - free.price[step]) * release
-    if free.turbined[step] != 0.0 or free.power[step] != 0.0:
-        taken, power = turbined_and_power(plant, year, step, storage, end, release)
-        worth += free.turbined[step] * taken + free.power[step] * power
-    return worth
-
-
-@compiled_part
-def _at_best_lake(
+def _at_levels(
     levels: Any,
-    high: Any,
     plant: Plant,
     year: YearRows,
     step: int,
@@ -200,24 +170,46 @@ def _at_best_lake(
     penalty: float,
     free: Any,
 ) -> tuple[float, float, float]:
-    """What a release is worth with prices of levels; how much above their lowest the lakes are, below and here, m.
+    """What a release is worth, and how much above their lowest the lakes are, below and here, where that has a price.
 
     Power falls with the level of the lake below from where the tailrace is no higher: it is best there, or at an end.
     """
-    worth, rise = _at_lake(plant, year, step, storage, end, release, penalty, free), 0.0
+    worth, rise, own = _at_lake(plant, year, step, step, storage, end, release, penalty, free), 0.0, 0.0
     if len(levels) == 0:
-        return worth, rise, 0.0
-    if len(high) > 0:
-        paid = levels.paid[step]
-        if paid > 0.0:
-            rise = clip(curve_value(plant.tailrace, release) - year.rows[TAILWATER, step], 0.0, levels.rise[step])
-            worth += paid * rise
-            of_high = _at_lake(plant, high, step, storage, end, release, penalty, free)
-            of_high += paid * levels.rise[step]
-            if of_high > worth:
-                worth, rise = of_high, levels.rise[step]
-    own = curve_value(plant.level, mean(storage, end)) - levels.lowest_m[step]
-    return worth - levels.charged[step] * own, rise, own
+        return worth, rise, own
+    paid, charged, most = levels[PAID, step], levels[CHARGED, step], levels[RISE, step]
+    if paid > 0.0:
+        rise = clip(curve_value(plant.tailrace, release) - year.rows[TAILWATER, step], 0.0, most)
+        worth += paid * rise
+        high = step + levels.shape[1]
+        of_high = _at_lake(plant, year, step, high, storage, end, release, penalty, free) + paid * most
+        if of_high > worth:
+            worth, rise = of_high, most
+    if charged > 0.0:
+        own = curve_value(plant.level, mean(storage, end)) - levels[LOWEST_M, step]
+        worth -= charged * own
+    return worth, rise, own
+
+
+@compiled_part
+def _at_lake(
+    plant: Plant,
+    year: YearRows,
+    step: int,
+    column: int,
+    storage: float,
+    end: float,
+    release: float,
+    penalty: float,
+    free: Any,
+) -> float:
+    """What a release is worth at the level of the lake below that a column of the year has."""
+    benefit, unmet = step_value(plant, year, column, storage, end, release)
+    worth: float = benefit - penalty * unmet + (free.paid[step] - free.price[step]) * release
+    if free.turbined[step] != 0.0 or free.power[step] != 0.0:
+        taken, power = turbined_and_power(plant, year, column, storage, end, release)
+        worth += free.turbined[step] * taken + free.power[step] * power
+    return worth
 
 
 @compiled_part
@@ -225,8 +217,17 @@ def lake_levels(
     plant: Plant, year: YearRows, step: int, storage: float, end: float, release: float, penalty: float, free: Any
 ) -> tuple[float, float]:
     """How much above their lowest the lakes are in a step at prices of levels, below and here, m; else 0."""
-    of_best = _at_best_lake(free.levels, free.high, plant, year, step, storage, end, release, penalty, free)
+    of_best = _at_levels(free.levels, plant, year, step, storage, end, release, penalty, free)
     return of_best[1], of_best[2]
+
+
+def with_high_lake(year: YearRows, free: FreeFlow) -> YearRows:
+    """The year, and behind its steps the same with the lake below as high as it may be, where its level has a price."""
+    if not len(free.levels) or not np.any(free.levels[RISE]):
+        return year
+    high = year.rows.copy()
+    high[TAILWATER] += free.levels[RISE]
+    return year._replace(rows=np.concatenate([year.rows, high], axis=1))
 
 
 @compiled_part
