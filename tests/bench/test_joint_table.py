@@ -30,7 +30,7 @@ def test_a_table_of_nothing_decides_as_separable_values_do(table, training):
         np.array([9000.0, 15000.0]),
         np.array([1500.0, 900.0]),
         2000.0,
-        np.zeros(1),
+        np.zeros((1, 1)),
         np.array([13808.0, 21749.0]),
     )
     releases = [each.releases(training.system, STEP, *situation) for each in (rule, nothing)]

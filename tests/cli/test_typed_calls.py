@@ -346,7 +346,7 @@ CALLS: list[tuple[list[str], int]] = [
     ),
     (
         [
-            *("bench", "proof", "--part", "tuning", "--solvers", "dp-opencl", "--years", "2", "--gap", "1e-4"),
+            *("bench", "proof", "--part", "tuning", "--solvers", "dp-opencl,slp", "--years", "2", "--gap", "1e-4"),
             *("--prove-seconds", "6", "--jobs", "1", "--systems", "1", "--committed", "1", *BENCH, "--out", "b11"),
         ],
         0,

@@ -183,10 +183,9 @@ class ReservoirModel:
         return self.system.reservoir
 
     @staticmethod
-    @lru_cache(maxsize=16)
     def of(reservoir: Reservoir, tailwater_m: float = -math.inf, ranges: tuple[FormRanges, ...] = ()) -> ReservoirModel:
         """Compile the curves, once a reservoir; their forms are fitted where they are asked for."""
-        return ReservoirModel(System.of(reservoir), exact_plant(reservoir), tailwater_m, ranges)
+        return _model_of(reservoir, tailwater_m, ranges)
 
     @cached_property
     def approximation(self) -> Approximation:
@@ -208,6 +207,11 @@ class ReservoirModel:
         """The same for compiled code (`padded`)."""
         area, seepage = map(padded, self.lake)
         return area, seepage
+
+
+@lru_cache(maxsize=16)
+def _model_of(reservoir: Reservoir, tailwater_m: float, ranges: tuple[FormRanges, ...]) -> ReservoirModel:
+    return ReservoirModel(System.of(reservoir), exact_plant(reservoir), tailwater_m, ranges)
 
 
 @dataclass(frozen=True, eq=False)
