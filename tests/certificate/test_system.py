@@ -234,7 +234,7 @@ def test_prices_of_levels_bring_a_bound_near_a_schedule_with_backwater():
     assert prices[levels].max() > 0.0
     free = prices.copy()
     free[levels] = 0.0
-    priced, unpriced = (problem.proven(each, 1e-3, 600.0).bound / problem.fitness - 1.0 for each in (prices, free))
+    priced, unpriced = (problem.proven(each, 1e-3, 6000.0).bound / problem.fitness - 1.0 for each in (prices, free))
     assert 0.0 < priced < 0.75 * unpriced
     worth, *_, paths = problem.valued(prices)
     slopes, apart = problem.slopes(prices, paths).sum(axis=0), 0.1 * prices.max()
