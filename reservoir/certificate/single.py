@@ -169,8 +169,8 @@ class Single:
     ) -> Single:
         """Of bounds of what flows in, a schedule's storages, and bounds of the level of a lake that backs it up.
 
-        Bounds of what it releases are given where more than the year's own are to count. Where the level of that lake
-        has a price, or power never falls with the head, the lake is as low as it may be (`power_rises`).
+        Bounds of what it releases are given where more than the year's own are to count. A lake whose level has a price
+        is as low as it may be but for what the price says (`power_rises`).
         """
         if tailwater is not None:
             year = replace(year, limits=year.limits.linked(None, tailwater[0]))
