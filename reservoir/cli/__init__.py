@@ -29,6 +29,7 @@ COMMANDS = {
     "prove": "Check a finished plan anew, and prove how far from the best possible it is.",
     "tradeoff": "Find the front between two goals, such as energy and firm power.",
     "compare": "Compare plans with one of them, or solvers on the same years.",
+    "page": "Change a limit in a browser, and see the plan.",
     "bench": "Run the papers' experiments on this machine.",
     "validate": "Check this installation: physics, device, solvers.",
     "solvers": "List the solvers, and the settings of one.",

@@ -215,7 +215,7 @@ logging.getLogger("matplotlib").setLevel(logging.CRITICAL)
 
 
 @contextmanager
-def progress_bars() -> Iterator[Callable[[str, float, int], None]]:
+def progress_bars() -> Iterator[Callable[[str, float, int | None], None]]:
     """A bar a stage, on standard error, and only on a terminal, with the time that it takes.
 
     What is compiled, the first time on a machine, has bars of its own: how many functions, or programs of a device, are

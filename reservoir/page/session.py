@@ -35,6 +35,7 @@ class PlanningSession:
 
     Attributes
     ----------
+    solver : str
     latest : Plan or None
         The last plan or preview. Changes that are refused leave it as it is.
     """
@@ -44,9 +45,9 @@ class PlanningSession:
         self.latest: Plan | None = None
         years = System.of(base).asked_horizon(how.get("horizon")).is_year
         ramps = (base.ramp_up_m3s, base.ramp_down_m3s) != (None, None)
-        self._solver = solver or (SWEPT_SOLVER if years or ramps else DEVICE_REFERENCE)
+        self.solver = solver or (SWEPT_SOLVER if years or ramps else DEVICE_REFERENCE)
         self._ranges = form_ranges(base)
-        self._optimise = partial(optimise, inflow=inflow, solver=self._solver, **how)
+        self._optimise = partial(optimise, inflow=inflow, solver=self.solver, **how)
 
     def prepare(self, *examples: Changes) -> None:
         """Plan the base, and each of the changes, on all ranges: kernels for reservoirs of their kinds are built."""
@@ -78,7 +79,7 @@ class PlanningSession:
 
     @property
     def _of_preview(self) -> dict[str, Any]:
-        return {"reference": False, **_PREVIEW.get(self._solver, {})}
+        return {"reference": False, **_PREVIEW.get(self.solver, {})}
 
     def _planned(self, changes: Changes, **how: Any) -> Plan:
         plan: Plan = self._optimise(self.keys.changed(changes), **{"form_ranges": self._ranges, **how})
