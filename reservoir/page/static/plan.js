@@ -21,11 +21,11 @@ async function replan(kind) {
     state.now = now;
     parts.fault?.replaceChildren();
     draw();
-    const spent = `${now.seconds} s`;
-    if (kind === "full") say([now.accepted ? "Checked" : "Not accepted", now.gap ? `gap: ${now.gap}` : now.checks.join(" "), spent].join("; "), !now.accepted);
-    else parts.kind.textContent = `preview, ${spent}`;
+    if (kind === "full") tell(now);
+    else parts.kind.textContent = `preview, ${now.seconds} s`;
   } catch (faults) { refused(faults); }
 }
+const tell = (now) => say([now.accepted ? "Checked" : "Not accepted", now.gap ? `gap: ${now.gap}` : now.checks.join(" "), now.seconds ? `${now.seconds} s` : ""].filter(Boolean).join("; "), !now.accepted);
 function preview() {
   clearTimeout(timer);
   timer = setTimeout(() => replan("full"), RESTS);
@@ -142,28 +142,30 @@ function figures(row, of) {
   named.push([`${state.info.year_word}s that fail`, String(state.base.kept.filter((kept) => !kept).length), String(row.failing_years), ""]);
   return table([of || `a ${state.info.year_word}`, "base", "now", "change"], named);
 }
-function follow() {
+function follow(all = false) { // fields with a fault keep what was typed
   move();
   for (const field of parts.fields.querySelectorAll("[data-key]")) {
     const key = field.dataset.key, value = state.wish[keyOf(key)] ?? site().fields.find((each) => each.key === key)?.value;
     const input = field.querySelector("input");
+    if (!all && input.getAttribute("aria-invalid") === "true") continue;
     if (document.activeElement !== input) input.value = value == null ? "" : [value].flat().map((each) => typeof each === "number" ? Number((each / sizeOf(key)).toPrecision(9)) : each).join(", ");
     input.setAttribute("aria-invalid", "false");
     field.querySelector(".fault").textContent = "";
   }
   for (const input of parts.twins.querySelectorAll("input")) input.value = Number((limit(input.dataset.side)[input.dataset.place] / sizeOf("_hm3")).toPrecision(9));
 }
-function read(text, key) {
+function read(text, key, words_too = false) {
   const words = text.trim().split(/[;\s]+|,\s+/).filter(Boolean), values = words.map((word) => Number(word.replace(/,(?=\d{3}(\D|$))/g, "")));
   if (!words.length) return null;
-  if (values.some((value) => !Number.isFinite(value))) return /^[a-z-]+$/i.test(text.trim()) ? text.trim() : undefined;
+  if (values.some((value) => !Number.isFinite(value))) return words_too ? text.trim() : undefined;
   const own = values.map((value) => Number((value * sizeOf(key)).toPrecision(12)));
   return own.length > 1 ? own : own[0];
 }
 function change(key, text, node) {
-  const value = read(text, key), before = copy(state.wish), expected = node.dataset.expected ?? "a number";
+  const expected = node.dataset.expected, value = read(text, key, !expected), before = copy(state.wish);
   if (value === undefined) { node.setAttribute("aria-invalid", "true"); node.parentElement.querySelector(".fault").textContent = `“${text}” is no number; expected ${expected}`; return; }
   state.wish[keyOf(key)] = value;
+  node.setAttribute("aria-invalid", "false");
   commit(before);
 }
 function fieldOf({key, label, unit, least, most, meaning}) {
@@ -215,18 +217,19 @@ screen("plan", "Plan", (root) => {
   const [fan, annual, duration, trace, worth] = [0, 1, 2, 3, 4].map(() => el("div", {class: "chart"}));
   parts = {fault: el("div", {role: "alert", class: "fault"}), sentences: el("div", {class: "sentences"}), numbers: el("div"), bad: el("p", {class: "fault"}), kind: el("p", {class: "key"}),
     fields: el("div", {class: "fields"}, own.fields.map(fieldOf)), twins: el("div"), name: el("input", {value: "my-plan", autocomplete: "off"}), replace: el("input", {type: "checkbox"}), saved: el("p", {class: "key"})};
-  const step = (from, to) => () => { to.push(copy(state.wish)); state.wish = from.pop(); follow(); replan("full"); };
-  Object.assign(parts, {undo: button("Undo", () => step(past, future)()), redo: button("Redo", () => step(future, past)()), back: button("Back to base", () => { const before = copy(state.wish); state.wish = {}; commit(before); })});
+  const step = (from, to) => () => { to.push(copy(state.wish)); state.wish = from.pop(); follow(true); replan("full"); };
+  Object.assign(parts, {undo: button("Undo", () => step(past, future)()), redo: button("Redo", () => step(future, past)()), back: button("Back to base", () => { const before = copy(state.wish); state.wish = {}; commit(before); follow(true); })});
   const keep = button("Save", () => save(keep)), ask_values = button("Water values", () => values(ask_values, worth));
   const other = el("input", {list: "keys", autocomplete: "off"}), other_value = el("input", {autocomplete: "off"});
   const set_other = button("Set", () => { if (other.value.trim()) change(other.value.trim(), other_value.value, other_value); });
   parts.twins.append(twin());
   root.append(el("div", {class: "plan"},
-    el("div", {},
+    el("div", {class: "first"},
       names.length > 1 && el("fieldset", {class: "places"}, el("legend", {}, "Reservoir"), names.map((name) => el("label", {}, el("input", {type: "radio", name: "site", checked: name === state.site, onchange: () => { state.site = name; root.replaceChildren(); redraw(root); }}), name))),
       figure(`Storage through the year, ${unitOf("_hm3")}; on the right the level, ${unitOf("_m")}`, fan,
         el("p", {class: "key"}, "Drag a limit, or choose one by Tab and press the arrow keys (Page Up and Down: further; with Shift: all of the year; Escape: back). Squares: upper limits; circles: lower ones. Line: median; bands: half, 90 % and all of the years; dotted: median of the base."),
-        el("details", {}, el("summary", {}, "Limits as a table"), parts.twins)),
+        el("details", {}, el("summary", {}, "Limits as a table"), parts.twins))),
+    el("div", {class: "rest"},
       figure("Energy of each year, GWh (outlined: base)", annual),
       figure("Power that is exceeded, MW, by part of the time (dotted: base)", duration),
       state.base.sites[state.site].trace && figure(`Storage through the record, ${unitOf("_hm3")} (drag to zoom, double click to leave; pale: base)`, trace),
@@ -260,8 +263,9 @@ screen("plan", "Plan", (root) => {
   parts.trace = long && chart(trace, {height: 200, cursor: {show: true, drag: {x: true}, points: {show: false}}, scales: {x: {time: false}}, axes: [{values: (_, places) => places.map((value) => years[Math.floor(value / steps.length)] ?? "")}, {values: storages}],
     series: [{}, lines("#9fb0bc"), lines(INK, {width: 1.5})]}, [[...long.keys()], long, long]);
   draw();
-  follow();
+  follow(true);
   if (!state.now.checks || Object.keys(state.wish).length && state.now === state.base) replan("full");
+  else tell(state.now);
 });
 const redraw = (root) => { root.replaceChildren(); document.getElementById("tab-plan").click(); };
 document.addEventListener("keydown", (event) => {

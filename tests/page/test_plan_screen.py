@@ -1,0 +1,99 @@
+"""The Plan screen in a browser: a limit is dragged, keys are typed, what is saved is the command's."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from reservoir.io.reservoir_toml.reader import read_reservoir
+
+pytestmark = pytest.mark.timeout(300)
+MAY = "upper storage limit at the end of May"
+
+
+def planned(window) -> None:
+    """Wait for a plan that is checked."""
+    window.locator("#state", has_text=re.compile("Checked|Not accepted")).wait_for()
+
+
+def energies(window) -> tuple[str, str, str]:
+    """Base, now and change of the energy."""
+    return tuple(window.locator("aside table tr", has_text="Energy, GWh").locator("td").all_text_contents())
+
+
+def test_a_limit_is_dragged_undone_and_typed(opened):
+    planned(opened)
+    base = energies(opened)[0]
+    handle = opened.get_by_role("slider", name=MAY)
+    before, box = float(handle.get_attribute("aria-valuenow")), handle.locator(".dot").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    opened.mouse.move(x, y)
+    opened.mouse.down()
+    for step in range(1, 9):
+        opened.mouse.move(x, y + 10 * step)
+    opened.mouse.up()
+    assert float(handle.get_attribute("aria-valuenow")) < before - 500
+    planned(opened)
+    opened.locator("aside table", has_text="less").first.wait_for()
+    assert energies(opened)[0] == base != energies(opened)[1]
+
+    opened.get_by_role("button", name="Undo").click()
+    opened.locator("aside table").filter(has_not_text="less").first.wait_for()
+    assert float(handle.get_attribute("aria-valuenow")) == before
+    handle.focus()
+    handle.press("PageDown")
+    opened.locator("aside table", has_text="less").first.wait_for()
+    assert float(handle.get_attribute("aria-valuenow")) < before
+
+    field = opened.get_by_label("Installed capacity of the plant, MW")
+    field.fill("many")
+    field.press("Enter")
+    assert field.get_attribute("aria-invalid") == "true"
+    opened.get_by_text("“many” is no number").wait_for()
+    field.fill("-5")
+    field.press("Enter")
+    opened.locator("label .fault", has_text="expected").wait_for()
+    field.fill("3,600")
+    field.press("Enter")
+    planned(opened)
+    opened.get_by_role("button", name="Back to base").click()
+    opened.locator("aside table").filter(has_not_text="less").first.wait_for()
+    assert field.input_value() == "4200"
+
+
+def test_what_is_saved_is_the_commands_and_opens_again(opened, served):
+    planned(opened)
+    handle = opened.get_by_role("slider", name=MAY)
+    handle.focus()
+    handle.press("PageDown")
+    planned(opened)
+    told = float(handle.get_attribute("aria-valuenow"))
+    opened.get_by_label("Name of the plan").fill("no such/name")
+    opened.get_by_role("button", name="Save", exact=True).click()
+    opened.locator("#state", has_text="1 to 40 letters").wait_for()
+    opened.get_by_label("Name of the plan").fill("lower-may")
+    opened.get_by_role("button", name="Save", exact=True).click()
+    opened.locator("#state", has_text="Saved in").wait_for(timeout=120_000)
+    assert "reservoir plan --case xiaowan --reservoir lower-may.toml" in opened.locator("code").first.text_content()
+
+    folder = served.desk.workspace.folder
+    assert read_reservoir(folder / "lower-may.toml").storage_upper_hm3[4] == pytest.approx(told)
+    plan = json.loads((folder / "lower-may" / "plan.json").read_text("utf-8"))
+    assert (folder / "lower-may" / "report.html").is_file()
+    shown = float(energies(opened)[1].replace(",", ""))
+    assert plan["energy_gwh"] / plan["years"] == pytest.approx(shown, abs=1)
+    with opened.context.expect_page() as report:
+        opened.get_by_role("link", name="Its report").click()
+    assert "xiaowan" in report.value.title()
+    report.value.close()
+
+
+def test_units_a_phone_and_the_end_of_the_program(opened):
+    planned(opened)
+    opened.get_by_label("Units").select_option("us")
+    opened.get_by_role("heading", name=re.compile("acre-ft.*ft")).first.wait_for()
+    opened.get_by_label("Units").select_option("si")
+    opened.set_viewport_size({"width": 400, "height": 800})
+    assert opened.evaluate("document.documentElement.scrollWidth") == 400
