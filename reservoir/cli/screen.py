@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TextIO
+from typing import IO, TYPE_CHECKING, Any, Literal, TextIO
 
 from rich.box import HEAVY_HEAD
 from rich.cells import cell_len
@@ -214,31 +217,28 @@ SPEED_SECONDS = 600.0
 logging.getLogger("matplotlib").setLevel(logging.CRITICAL)
 
 
+#: Set to ``lines``, progress is told to another program where there is no terminal.
+PROGRESS = "RESERVOIR_PROGRESS"
+#: Seconds from a line of a stage to its next.
+_LINE_SECONDS = 0.2
+
+
 @contextmanager
 def progress_bars() -> Iterator[Callable[[str, float, int | None], None]]:
     """A bar a stage, on standard error, and only on a terminal, with the time that it takes.
 
     What is compiled, the first time on a machine, has bars of its own: how many functions, or programs of a device, are
-    ready, not yet of how many.
+    ready, not yet of how many. With the environment variable `PROGRESS`, a line of JSON is written for each change
+    instead, at most five a second of a stage, and always its last.
     """
     screen = console(stderr=True)
-    columns = (
-        TextColumn("{task.description:<28}"),
-        _Bar(bar_width=32),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        TextColumn("to go"),
-    )
-    silent = not screen.is_terminal
-    with Progress(*columns, console=screen, disable=silent, speed_estimate_period=SPEED_SECONDS) as bars:
-        tasks: dict[str, TaskID] = {}
-        built = Counter[str]()
-
-        def show(stage: str, done: float, total: int | None) -> None:
-            if stage not in tasks:
-                tasks[stage] = bars.add_task(stage, total=total)
-            bars.update(tasks[stage], completed=done, total=total)
+    lines = os.environ.get(PROGRESS) == "lines" and not screen.is_terminal
+    built = Counter[str]()
+    with ExitStack() as stack:
+        if not lines and not screen.is_terminal:
+            yield lambda stage, done, total: None
+            return
+        show = stack.enter_context(_told_in_lines(screen.file) if lines else _told_in_bars(screen))
 
         def show_compiling(name: str, parts: int, ready: bool) -> None:
             show(f"compiling {name}", parts, parts if ready else None)
@@ -247,14 +247,57 @@ def progress_bars() -> Iterator[Callable[[str, float, int | None], None]]:
             built[device] += ready
             show(f"compiling for {device}", built[device], built[device] if ready else None)
 
-        with ExitStack() as stack:
-            if not silent:
-                from reservoir.hydro.jit import compiling_told  # takes a moment
-                from reservoir.opencl.program import builds_told
+        from reservoir.hydro.jit import compiling_told  # takes a moment
+        from reservoir.opencl.program import builds_told
 
-                stack.enter_context(compiling_told(show_compiling))
-                stack.enter_context(builds_told(show_building))
-            yield show
+        stack.enter_context(compiling_told(show_compiling))
+        stack.enter_context(builds_told(show_building))
+        yield show
+
+
+@contextmanager
+def _told_in_bars(screen: Console) -> Iterator[Callable[[str, float, int | None], None]]:
+    columns = (
+        TextColumn("{task.description:<28}"),
+        _Bar(bar_width=32),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("to go"),
+    )
+    with Progress(*columns, console=screen, speed_estimate_period=SPEED_SECONDS) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def show(stage: str, done: float, total: int | None) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(stage, total=total)
+            bars.update(tasks[stage], completed=done, total=total)
+
+        yield show
+
+
+@contextmanager
+def _told_in_lines(stream: IO[str]) -> Iterator[Callable[[str, float, int | None], None]]:
+    """Lines for a program; a change that comes too soon waits for a later one, of any stage, or for the end."""
+    waiting: dict[str, tuple[str, bool]] = {}
+    written: dict[str, tuple[float, bool]] = {}
+
+    def write(now: float) -> None:
+        for stage, (line, whole) in [*waiting.items()]:
+            then, was_whole = written.get(stage, (-inf, False))
+            if now - then >= _LINE_SECONDS or (whole and not was_whole):
+                written[stage] = now, whole
+                waiting.pop(stage, None)
+                stream.write(line)
+        stream.flush()
+
+    def show(stage: str, done: float, total: int | None) -> None:
+        line = json.dumps({"stage": stage, "done": float(done), "total": total})
+        waiting[stage] = f"{line}\n", done == total
+        write(time.monotonic())
+
+    yield show
+    write(inf)
 
 
 def show_inputs(inputs: Inputs, units: UnitSystem = SI) -> None:

@@ -1,6 +1,7 @@
 """What the screen says while code is compiled: the first time on a machine, and never again."""
 
 import io
+import json
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -83,3 +84,13 @@ def test_a_program_is_told_when_it_is_built_and_not_when_it_is_kept(
 
 def test_files_and_pipes_get_no_word_of_compiling(shown: Callable[[bool], str]) -> None:
     assert shown(False) == ""
+
+
+def test_a_program_that_asks_for_lines_is_told_of_compiling(
+    shown: Callable[[bool], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(screen.PROGRESS, "lines")
+    told = [json.loads(line) for line in shown(False).splitlines()]
+    assert {each["stage"] for each in told} == {"compiling twice the flow"}
+    assert told[0]["total"] is None
+    assert told[-1]["done"] == told[-1]["total"] >= 1

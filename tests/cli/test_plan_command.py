@@ -95,6 +95,14 @@ def test_a_profile_explains_every_second_and_is_written_down(run, short_record, 
     assert sum(row["part"] for row in profile["stages"]) == pytest.approx(1, abs=1e-4)
 
 
+def test_a_program_is_told_of_progress_in_lines_of_standard_error(call, short_record, monkeypatch):
+    monkeypatch.setenv("RESERVOIR_PROGRESS", "lines")
+    told = call("plan", short_record, *QUICK, "--out", "out").err.splitlines()
+    stages = [json.loads(line) for line in told if line.startswith("{")]
+    assert any(each["done"] == each["total"] for each in stages if not each["stage"].startswith("compiling"))
+    assert all(set(each) == {"stage", "done", "total"} for each in stages)
+
+
 def test_a_profile_is_shown_as_a_table_and_a_plan_with_one_can_be_replaced(call, short_record, tmp_path):
     printed = call("plan", short_record, *QUICK, "--profile", "--out", "out").out
     assert all(word in printed for word in ("Profile", "read", "report", "rest", "total"))

@@ -1,4 +1,5 @@
 import io
+import json
 import time
 
 import pytest
@@ -95,3 +96,22 @@ def test_a_stage_shows_the_seconds_that_it_takes_before_its_first_piece(monkeypa
         time.sleep(1.2)
     assert "0/62" in text.getvalue()
     assert "0:00:01" in text.getvalue()
+
+
+def test_a_program_that_asks_for_lines_gets_five_a_second_of_a_stage_and_its_last(monkeypatch, capsys):
+    monkeypatch.setenv(screen.PROGRESS, "lines")
+    now = [100.0]
+    monkeypatch.setattr(screen.time, "monotonic", lambda: now[0])
+    with screen.progress_bars() as show:
+        for place in range(101):
+            now[0] += 0.01
+            show("clpso", place, 100)
+        show("reference", 0, None)
+        show("reference", 0.5, None)
+    told = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [each["done"] for each in told if each["stage"] == "clpso"] == [0, 20, 40, 60, 80, 100]
+    assert told[-2:] == [{"stage": "reference", "done": done, "total": None} for done in (0, 0.5)]
+    monkeypatch.delenv(screen.PROGRESS)
+    with screen.progress_bars() as show:
+        show("clpso", 1, 1)
+    assert capsys.readouterr().err == ""
