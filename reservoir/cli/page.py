@@ -38,13 +38,16 @@ _PLANNED = ("system.toml", "reservoir.toml")
 )
 @options.debug
 def command(
+    request: options.Request,
     words: tuple[Path, ...],
+    horizon: str | None,
+    step: str | None,
+    objective: str | None,
     device: str,
     port: int,
     browser: bool,
     stop_when_closed: bool,
     out: Path | None,
-    **case: Any,
 ) -> None:
     """Change a limit in a browser, and see the plan.
 
@@ -64,7 +67,7 @@ def command(
     from reservoir.page.workspace import Workspace
 
     planned = words[0].resolve() if len(words) == 1 and words[0].is_dir() else None
-    first = None if planned else _opened(Path.cwd(), words, **case)
+    first = None if planned else _opened(Path.cwd(), words, request, horizon, step, objective)
     folder = out or (planned.parent if planned else Path(f"page-{first.base.name}" if first else ""))
     workspace = Workspace(folder)
     desk = Desk(workspace, partial(read_case, workspace.folder), {"device": device})
@@ -72,7 +75,7 @@ def command(
         if planned:
             open_plan(desk, planned, progress)
         else:
-            typed = _typed(click.get_current_context(), tuple(case))
+            typed = _typed(click.get_current_context(), ("request", "horizon", "step", "objective"))
             desk.open([*typed, *(os.path.abspath(word) for word in words)], progress)
     say(f"{desk.require_case().base.name} is open; what is saved goes to {workspace.folder}")
 

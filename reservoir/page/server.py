@@ -31,7 +31,6 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from reservoir.errors import InputError, ReservoirError
 from reservoir.page.desk import Desk
 from reservoir.page.workspace import UPLOAD_BYTES, CancelledError
-from reservoir.text.strict_json import strict_json
 
 STATIC = Path(__file__).parent / "static"
 ADDRESS = "127.0.0.1"
@@ -252,7 +251,7 @@ class Conversation:
 
     async def _send(self, content: Mapping[str, Any]) -> None:
         with suppress(RuntimeError, WebSocketDisconnect):  # the browser went
-            await self._browser.send_text(strict_json(content))
+            await self._browser.send_text(json.dumps(content, allow_nan=False, separators=(",", ":")))
 
 
 def faults(error: ReservoirError) -> list[dict[str, str]]:

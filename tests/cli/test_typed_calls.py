@@ -5,11 +5,15 @@ The first call of each command is a process of its own, the others are typed in 
 
 import math
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 from collections import defaultdict
+from contextlib import closing
 from datetime import date, timedelta
 from pathlib import Path
+from urllib.request import HTTPCookieProcessor, build_opener
 
 import pytest
 
@@ -170,6 +174,12 @@ CALLS: list[tuple[list[str], int]] = [
     (["compare", "best", "whole", "--figures", "--out", "both", "--json", "--debug"], 0),
     (["compare", "best", "proven", "--no-figures", "--out", "both", "--force"], 0),
     (["compare", "best", "two-dams"], 2),
+    (["page", *OWN[:3], "--no-browser", "--stop-when-closed", "--port", "0", "--device", "pocl", "--out", "desk"], 0),
+    (["page", "best", "--no-browser"], 0),
+    (["page", "inflow.csv", "--case", "xiaowan", "--horizon", "2", "--objective", "firm-power", "--no-browser"], 0),
+    (["page", *DAYS, "--negative", "zero", "--step", "ten-days", "--no-browser", "--debug"], 0),
+    (["page", *REFUSED, "days.csv", "--unit", "m3/s", "--browser"], 2),
+    (["page", "nowhere"], 2),
     (["plan", *OWN, "--solver", "dp", "--no-figures", "--vary", "storage.full=95:97:2", "--out", "batch"], 0),
     (["tradeoff", "inflow.csv", "--reservoir", "hill-lake.toml", "--step", "day"], 2),
     (["compare", "days.csv", *REFUSED], 2),
@@ -399,6 +409,27 @@ def name_of(words: list[str]) -> str:
     return " ".join(words[:2]) if words[0] == "bench" else words[0]
 
 
+def serves_until_it_is_interrupted(words: list[str], folder: Path) -> None:
+    """A page that answers at the address it prints, and ends in peace."""
+    pytest.importorskip("uvicorn", reason="the page (pip install 'reservoir[page]') is not installed")
+    line = [sys.executable, "-m", "reservoir", *words]
+    how = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    with subprocess.Popen(line, cwd=folder, **how) as page:
+        end = threading.Timer(200, page.kill)
+        end.start()
+        said = []
+        for each in page.stdout:
+            said.append(each)
+            if "http://" in each:
+                opener = build_opener(HTTPCookieProcessor())
+                with closing(opener.open(each.split()[-1])) as answer:
+                    assert b"<main" in answer.read()
+                page.send_signal(signal.SIGINT)
+        end.cancel()
+    assert page.returncode == 0, "".join(said)
+    assert "Traceback" not in "".join(said)
+
+
 def is_first(call: int) -> bool:
     """Whether no call before it is of the same command."""
     return CALLS[call][0][0] not in {words[0] for words, _ in CALLS[:call]}
@@ -408,7 +439,9 @@ def is_first(call: int) -> bool:
 @pytest.mark.parametrize("number", range(len(CALLS)), ids=[" ".join(words) for words, _ in CALLS])
 def test_the_call_ends_as_it_should(workplace, call_in, brief, number):
     words, status = CALLS[number]
-    if is_first(number):
+    if words[0] == "page" and status == 0:
+        serves_until_it_is_interrupted(words, workplace)
+    elif is_first(number):
         line = [sys.executable, "-m", "reservoir", *words]
         done = subprocess.run(line, cwd=workplace, capture_output=True, text=True, timeout=250)
         assert done.returncode == status, done.stdout + done.stderr
