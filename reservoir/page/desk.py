@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from reservoir import __version__
-from reservoir.errors import InputError
+from reservoir.errors import InputError, ReservoirError
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.site_inflows import SiteInflows
@@ -26,6 +27,8 @@ MOST_YEARS = 8_000
 #: In the folder of a saved plan: what was changed, and of which base.
 PAGE = "page.json"
 _VALUES_SOLVER = "dp-opencl"
+#: Changes that need other kernels: a demand.
+_KINDS = ({"plant.power_lower_mw": 1.0},)
 #: What answers a kind of question: with the desk, the question, and whom to tell of progress.
 Answer = Callable[["Desk", Mapping[str, Any], Tell], dict[str, Any]]
 
@@ -120,6 +123,12 @@ class Desk:
         session.prepare()
         self._plan = session.plan({})
         self.case, self._session, self.wish = case, session, {}
+
+    def prepare_kinds(self) -> None:
+        """Build, before anybody asks, the kernels of reservoirs that a field makes of another kind."""
+        with suppress(ReservoirError):
+            if self._session is not None:
+                self._session.prepare(*_KINDS)
 
     def answer(self, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
         """Answer a question, by its ``kind``.

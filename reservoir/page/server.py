@@ -80,6 +80,7 @@ class Page:
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
         self.application: ASGIApp = self._guarded(Starlette(routes=routes))
+        self._planner.submit(desk.prepare_kinds)
 
     def _guarded(self, application: ASGIApp) -> ASGIApp:
         """Refuse whoever came by another name of this machine, and give every answer the headers that bind it."""
@@ -248,6 +249,8 @@ class Conversation:
             text = f"Error in the program, not in your input: {type(fault).__name__}: {fault}"
             answer = {"id": number, "fault": [{"text": text, "key": ""}]}
         await self._send(answer)
+        if ask.get("kind") == "open":
+            self._loop.run_in_executor(self._planner, self._desk.prepare_kinds)
 
     async def _send(self, content: Mapping[str, Any]) -> None:
         with suppress(RuntimeError, WebSocketDisconnect):  # the browser went
