@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from typing import Any
@@ -19,7 +19,7 @@ Place = tuple[str | int, ...]
 
 
 def edited(content: bytes, file: str, values: Mapping[Place, Any]) -> bytes:
-    """Change keys of a file, or add them to their sections; comments and all other lines stay.
+    """Change keys of a file, add them to their sections, or remove them; comments and all other lines stay.
 
     Parameters
     ----------
@@ -27,7 +27,8 @@ def edited(content: bytes, file: str, values: Mapping[Place, Any]) -> bytes:
     file : str
         Its name, for messages.
     values : mapping of Place to object
-        Texts, numbers or lists, by where they stand: ``("storage", "full_hm3")``, ``("reservoirs", 1, "file")``.
+        Texts, numbers or lists, by where they stand: ``("storage", "full_hm3")``, ``("reservoirs", 1, "file")``; None
+        removes a key, or a section.
 
     Returns
     -------
@@ -45,8 +46,12 @@ def edited(content: bytes, file: str, values: Mapping[Place, Any]) -> bytes:
         holder: Any = tree
         for part in sections:
             holder = holder.setdefault(part, {}) if isinstance(holder, dict) else holder[part]
-        holder[key] = value
-        text = _with_key(text, place, f"{key} = {written(value)}")
+        if value is None:
+            del holder[key]
+            text = _without(text, place)
+        else:
+            holder[key] = value
+            text = _with_key(text, place, f"{key} = {written(value)}")
         with suppress(ValueError):
             if tomllib.loads(text) == tree:
                 continue
@@ -69,20 +74,59 @@ def _with_key(text: str, place: Place, line: str) -> str:
             lines.insert(places[section] if section else 0, line + ending)
         else:
             head = f"[{'.'.join(str(part) for part in place[:-1] if isinstance(part, str))}]"
-            lines[len(lines) - (not lines[-1]) :] = [ending, head + ending, line + ending, ""]
+            entry = f"{place[0]}.{place[1]}." if isinstance(place[1], int) else ""
+            inside = [row for key, row in places.items() if entry and f"{key}.".startswith(entry)]
+            end = _last_line(lines, max(inside)) if inside else len(lines) - (not lines[-1])
+            lines[end:end] = [ending, head + ending, line + ending]
+            lines += [""] * bool(lines[-1].strip())
         return "\n".join(lines)
-    first = number - 1
-    last = next((stop for stop in range(number, len(lines) + 1) if _is_whole(lines[first:stop])), number)
+    first, last = number - 1, _last_line(lines, number)
     indent = lines[first][: len(lines[first]) - len(lines[first].lstrip())]
     comment = _comment(lines[first]) if last == number else ""
     lines[first:last] = [f"{indent}{line}{comment}{ending}"]
     return "\n".join(lines)
 
 
+def _without(text: str, place: Place) -> str:
+    """The text without the lines of a key, or of a section up to the next one; comments before that stay."""
+    lines, places, dotted = text.split("\n"), key_lines(text.encode()), ".".join(map(str, place))
+    first = places.get(dotted, 0) - 1
+    if first >= 0 and not lines[first].lstrip().startswith("["):
+        del lines[first : _last_line(lines, first + 1)]
+    else:
+        inside = [number for key, number in places.items() if f"{key}.".startswith(f"{dotted}.")]
+        first, last = min(inside, default=1) - 1, max(inside, default=0)
+        del lines[first : _last_line(lines, last) if last > first + 1 else last]
+    return "\n".join(lines)
+
+
+def _last_line(lines: Sequence[str], number: int) -> int:
+    """The number of the last line of a value that begins in a line."""
+    return next((stop for stop in range(number, len(lines) + 1) if _is_whole(lines[number - 1 : stop])), number)
+
+
+def differences(before: Mapping[str, Any], after: Mapping[str, Any], at: Place = ()) -> Iterator[tuple[Place, Any]]:
+    """What `edited` has to change so that a file has other keys: first those that it removes, by where they stand."""
+    yield from (((*at, key), None) for key in before if key not in after)
+    for key, value in after.items():
+        old: Any = before.get(key)
+        if isinstance(value, dict):
+            yield from differences(old if isinstance(old, dict) else {}, value, (*at, key))
+        elif _are_entries(value) and _are_entries(old) and len(value) == len(old):
+            for place, entries in enumerate(zip(old, value, strict=True)):
+                yield from differences(*entries, (*at, key, place))
+        elif old != value:
+            yield (*at, key), value
+
+
+def _are_entries(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
+
+
 def _is_whole(lines: Sequence[str]) -> bool:
     """Whether lines are a key with all of its value; where nothing is, the last line of a file says so."""
     try:
-        tomllib.loads("\n".join(lines))
+        tomllib.loads("\n".join((*lines, "")))  # of which the last may end in a return
     except ValueError:
         return False
     return True

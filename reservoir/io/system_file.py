@@ -63,7 +63,7 @@ def read_system(path: str | Path, *, step: TimeStep | str | None = None) -> Syst
     InputError
         With every mistake in all files.
     """
-    content, tree = _content_and_tree(path)
+    content, tree = content_and_tree(path)
     if not is_system(tree):
         return System.of(read_reservoir(path, step=step))
     if step is not None and step not in tuple(TimeStep):
@@ -71,21 +71,38 @@ def read_system(path: str | Path, *, step: TimeStep | str | None = None) -> Syst
     return system_of(content, str(path), tree, step)
 
 
-def _content_and_tree(path: str | Path) -> tuple[bytes, Mapping[str, Any]]:
+class FileText(NamedTuple):
     """What a file holds, and its keys; a workbook has none."""
+
+    content: bytes
+    tree: Mapping[str, Any]
+
+
+def content_and_tree(path: str | Path) -> FileText:
+    """Read what a file holds; raises as `read_system` does."""
     content = file_content(path)
-    return content, {} if content.startswith(WORKBOOK) else parsed(content, str(path))
+    return FileText(content, {} if content.startswith(WORKBOOK) else parsed(content, str(path)))
 
 
-def system_of(content: bytes, source: str, tree: Mapping[str, Any], step: TimeStep | str | None = None) -> System:
-    """Check what a system file holds, and read the files that it names; raises as `read_system` does."""
-    return _SystemFile(_Text(source, content, tree), None if step is None else TimeStep(step)).system()
+def system_of(
+    content: bytes,
+    source: str,
+    tree: Mapping[str, Any],
+    step: TimeStep | str | None = None,
+    files: Mapping[int, FileText] | None = None,
+) -> System:
+    """Check what a system file holds, and read the files that it names; raises as `read_system` does.
+
+    `files` stand for those, by the places of the reservoirs; without content they are not of any file.
+    """
+    text = _Text(source, content, tree)
+    return _SystemFile(text, None if step is None else TimeStep(step), files or {}).system()
 
 
 def names_system(path: str | Path) -> bool:
     """Whether a file is that of a system of several; False where it cannot be read, which its reader tells."""
     with suppress(InputError):
-        _, tree = _content_and_tree(path)
+        _, tree = content_and_tree(path)
         return is_system(tree) and not _is_of_one(tree)
     return False
 
@@ -93,7 +110,7 @@ def names_system(path: str | Path) -> bool:
 def inflow_of_one(path: str | Path) -> InflowSource:
     """Where the file of a system of one says its inflow is; nowhere where it is another, or does not say it."""
     with suppress(InputError):
-        _, tree = _content_and_tree(path)
+        _, tree = content_and_tree(path)
         if _is_of_one(tree):
             column, file = (str(tree["reservoirs"][0].get(key, "")) for key in ("inflow", "inflow_file"))
             return InflowSource(column, str(Path(path).parent / file) if file else "")
@@ -181,6 +198,7 @@ class _SystemFile:
 
     text: _Text
     step: TimeStep | None
+    files: Mapping[int, FileText]
     mistakes: list[Mistake] = field(default_factory=list)
 
     def tell(self, mistakes: Iterable[Mistake], of: _Entry | None = None) -> None:
@@ -220,8 +238,7 @@ class _SystemFile:
             **{name: parts[name] for name in (*SHARED, "description", "caveat")},
             name=parts.get("name") or (stem if is_name(stem) else "system"),
             source=self.text.file,
-            sha256=hashlib.sha256(self.text.content).hexdigest(),
-            content=self.text.content,
+            **_bytes_of(self.text.content),
             inflow_of={site.name: self._source(site) for site in sites},
         )
 
@@ -330,7 +347,7 @@ class _SystemFile:
             return None if file or not site.inline else _Text("", b"", site.inline)
         path = str(Path(self.text.file).parent / file)
         try:
-            content, tree = _content_and_tree(path)
+            content, tree = self.files.get(site.place) or content_and_tree(path)
             if is_system(tree):
                 raise InputError("is a system file itself", "a reservoir file", "name its reservoirs here", file=path)
             return _Text(path, content, tree)
@@ -374,8 +391,7 @@ class _SystemFile:
             if text.content.startswith(WORKBOOK):
                 reservoir = reservoir_of_workbook(Path(text.file), shared)
             elif text.file:
-                sha256 = hashlib.sha256(text.content).hexdigest()
-                about = {"source": text.file, "sha256": sha256, "content": text.content}
+                about = {"source": text.file, **_bytes_of(text.content)}
                 reservoir = reservoir_of_tree(text.tree, text.file, shared, about)
             else:
                 about = {"source": self.text.file}
@@ -405,6 +421,11 @@ class _SystemFile:
         file = site.values.get("inflow_file", "")
         path = str(Path(self.text.file).parent / file) if file else ""
         return InflowSource(site.values.get("inflow", ""), path, site.values.get("inflow_is"))
+
+
+def _bytes_of(content: bytes) -> dict[str, Any]:
+    """Fields on what a file holds; none where there is no file of these keys."""
+    return {"sha256": hashlib.sha256(content).hexdigest(), "content": content} if content else {}
 
 
 def _is_shared(key: str, values: Values) -> bool:

@@ -9,7 +9,7 @@ from reservoir.hydro.curves.approximation import form_ranges
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.system import System
-from reservoir.io.reservoir_toml.changes import Changes, ReservoirKeys
+from reservoir.io.file_keys import Changes, FileKeys
 from reservoir.planning.plan import Plan, optimise
 from reservoir.planning.solving import DEVICE_REFERENCE, SWEPT_SOLVER
 
@@ -41,7 +41,7 @@ class PlanningSession:
     """
 
     def __init__(self, base: Reservoir, inflow: Inflow, *, solver: str | None = None, **how: Any) -> None:
-        self.keys = ReservoirKeys.of(base)
+        self.keys = FileKeys.of(base)
         self.latest: Plan | None = None
         years = System.of(base).asked_horizon(how.get("horizon")).is_year
         ramps = (base.ramp_up_m3s, base.ramp_down_m3s) != (None, None)
