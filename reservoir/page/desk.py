@@ -15,7 +15,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import System
-from reservoir.io.reservoir_toml.changes import Changes
+from reservoir.io.file_keys import Changes
 from reservoir.page.drawn import described, drawn_plan, numbers
 from reservoir.page.session import PlanningSession
 from reservoir.page.workspace import Tell, Workspace

@@ -1,4 +1,4 @@
-"""A session of changes: a reservoir is planned again whenever keys of its file change."""
+"""A session of changes: a reservoir, or a system, is planned again whenever keys of its files change."""
 
 from __future__ import annotations
 
@@ -8,46 +8,60 @@ from typing import Any
 from reservoir.hydro.curves.approximation import form_ranges
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import System
 from reservoir.io.file_keys import Changes, FileKeys
-from reservoir.planning.plan import Plan, optimise
+from reservoir.planning.plan import optimise
 from reservoir.planning.solving import DEVICE_REFERENCE, SWEPT_SOLVER
+from reservoir.planning.system_search import FINISH
 
-#: Settings of a preview, with which the bundled case has the same energy, by years and as a record, to 1e-8.
-_PREVIEW = {DEVICE_REFERENCE: {"states": 101, "most_states": 101}}
+#: Settings of a preview. With the first, the bundled case has the same energy, by years and as a record, to 1e-8; with
+#: the second, the systems of the Lancang have that of the plan to 1e-4 where a capacity is a fifth smaller.
+_PREVIEW = {DEVICE_REFERENCE: {"states": 101, "most_states": 101}, FINISH: {"most_programs": 3}}
 
 
 class PlanningSession:
-    """Plans of a reservoir whose keys change, from one record.
+    """Plans of a reservoir or of a system whose keys change, from one record.
 
-    Changes are all keys that differ from the base's file, not from the changes before. Forms of the curves are kept on
-    ranges of the base (`form_ranges`): only a limit beyond them, or another curve, fits any. Kernels are built for
-    kinds of reservoirs, such as those with a demand: `prepare` builds those that a session will need.
+    Changes are all keys that differ from the base's files, not from the changes before, and a plan follows from them
+    alone. Of a reservoir, forms of the curves are kept on ranges of the base (`form_ranges`): only a limit beyond them,
+    or another curve, fits any. Kernels are built for kinds of reservoirs, such as those with a demand: `prepare` builds
+    those that a session will need. Of a system, plans begin with the schedules of the base.
 
     Parameters
     ----------
-    base : Reservoir
-    inflow : Inflow
+    base : Reservoir or System
+    inflow : Inflow or SiteInflows
     solver : str, optional
-        By default ``lshade``; for horizons longer than a year dynamic programming, where that can plan them.
+        By default ``lshade``; for horizons longer than a year dynamic programming, where that can plan them. Of a
+        system ``slp``, the first stage of what `reservoir.optimise_system` runs.
     **how
         Further arguments of `reservoir.optimise`, of every plan.
 
     Attributes
     ----------
     solver : str
-    latest : Plan or None
+    latest : Plan, SystemPlan or None
         The last plan or preview. Changes that are refused leave it as it is.
     """
 
-    def __init__(self, base: Reservoir, inflow: Inflow, *, solver: str | None = None, **how: Any) -> None:
+    def __init__(
+        self, base: Reservoir | System, inflow: Inflow | SiteInflows, *, solver: str | None = None, **how: Any
+    ) -> None:
         self.keys = FileKeys.of(base)
-        self.latest: Plan | None = None
-        years = System.of(base).asked_horizon(how.get("horizon")).is_year
-        ramps = (base.ramp_up_m3s, base.ramp_down_m3s) != (None, None)
-        self.solver = solver or (SWEPT_SOLVER if years or ramps else DEVICE_REFERENCE)
-        self._ranges = form_ranges(base)
-        self._optimise = partial(optimise, inflow=inflow, solver=self.solver, **how)
+        self.latest: Any = None
+        self._ranges: tuple[Any, ...] = ()
+        self._of_preview: dict[str, Any] = {}
+        self._initial: dict[str, Any] | None = None
+        if isinstance(base, System):
+            self.solver = solver or FINISH
+        else:
+            years = System.of(base).asked_horizon(how.get("horizon")).is_year
+            ramps = (base.ramp_up_m3s, base.ramp_down_m3s) != (None, None)
+            self.solver = solver or (SWEPT_SOLVER if years or ramps else DEVICE_REFERENCE)
+            self._ranges, self._of_preview, self._initial = form_ranges(base), {"reference": False}, {}
+        self._of_preview |= _PREVIEW.get(self.solver, {})
+        self._optimise: Any = partial(optimise, inflow=inflow, solver=self.solver, **how)
 
     def prepare(self, *examples: Changes) -> None:
         """Plan the base, and each of the changes, on all ranges: kernels for reservoirs of their kinds are built."""
@@ -57,31 +71,37 @@ class PlanningSession:
                 self._planned(changes, **ranges)
                 self._planned(changes, **ranges, **self._of_preview)
 
-    def preview(self, changes: Changes) -> Plan:
-        """Plan without a reference optimum: what can follow the hand.
+    def preview(self, changes: Changes, **how: Any) -> Any:
+        """Plan without a reference optimum, or of a system with few programs: what can follow the hand.
+
+        Parameters
+        ----------
+        changes : mapping
+        **how
+            Further arguments of this plan, such as ``progress``.
+
+        Returns
+        -------
+        Plan or SystemPlan
 
         Raises
         ------
         InputError
-            With every mistake of the changed keys, as `reservoir.read_reservoir` says it.
+            With every mistake of the changed keys, as `reservoir.read_system` says it.
         """
-        return self._planned(changes, **self._of_preview)
+        return self._planned(changes, **self._of_preview, **how)
 
-    def plan(self, changes: Changes) -> Plan:
-        """Plan as `reservoir.optimise` does; `reservoir.planning.checks.plan_checks` says whether it is accepted.
+    def plan(self, changes: Changes, **how: Any) -> Any:
+        """Plan as `reservoir.optimise` does; of a system from the schedules of the base, by a solver alone.
 
-        Raises
-        ------
-        InputError
-            As `preview` does.
+        `reservoir.planning.checks.plan_checks`, or `system_checks`, says whether it is accepted. Arguments and what it
+        raises are those of `preview`.
         """
-        return self._planned(changes)
+        return self._planned(changes, **how)
 
-    @property
-    def _of_preview(self) -> dict[str, Any]:
-        return {"reference": False, **_PREVIEW.get(self.solver, {})}
-
-    def _planned(self, changes: Changes, **how: Any) -> Plan:
-        plan: Plan = self._optimise(self.keys.changed(changes), **{"form_ranges": self._ranges, **how})
-        self.latest = plan
-        return plan
+    def _planned(self, changes: Changes, **how: Any) -> Any:
+        changed = self.keys.changed(changes)
+        if self._initial is None:
+            self._initial = {"initial": self._optimise(self.keys.changed({})).operation}
+        self.latest = self._optimise(changed, **{"form_ranges": self._ranges, **self._initial, **how})
+        return self.latest

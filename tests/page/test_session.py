@@ -2,17 +2,19 @@
 
 from collections import Counter
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
+from numba.core.dispatcher import Dispatcher
 
 import reservoir
-from reservoir import Inflow, Reservoir
+from reservoir import Inflow, Reservoir, SiteInflows, System
 from reservoir.errors import InputError
 from reservoir.hydro.curves import approximation
 from reservoir.opencl import program
 from reservoir.page.session import PlanningSession
-from reservoir.planning.checks import all_pass, plan_checks
+from reservoir.planning.checks import all_pass, plan_checks, system_checks
 from reservoir.zoo import zoo_case
 from tests.golden.lake import LAKES, write_files
 
@@ -126,4 +128,50 @@ def test_refused_changes_leave_the_last_plan(device):
     for refused in ({"storage.dead_hm3": 20000}, {"plant.installed_capacity_mw": "many"}, {"pond": 1}):
         with pytest.raises(InputError, match=r"reservoir\.toml.*" + next(iter(refused))):
             session.preview(refused)
+        assert session.latest is good
+
+
+REVENUE = {"objective.goal": "revenue", "objective.price_per_mwh": [20] * 6 + [40] * 6}
+
+
+def river(years: int = 3) -> tuple[System, SiteInflows]:
+    folder = Path(reservoir.__file__).parents[1] / "data/lancang"
+    system = reservoir.read_system(folder / "system-2.toml")
+    return system, reservoir.read_system_inflow(system, folder / "inflow-2.csv").span(0, years)
+
+
+def test_changes_of_a_system_plan_it_again_from_the_schedules_of_the_base(monkeypatch):
+    (system, inflows), signatures, told = river(), [], []
+    session, compiled = PlanningSession(system, inflows), Dispatcher.compile
+    session.prepare(REVENUE)
+    upper = {"xiaowan:storage.upper_hm3": [14557] * 5 + [13000] * 4 + [14557] * 3}
+    every = (
+        upper,
+        {"xiaowan:plant.installed_capacity_mw": 3300, "nuozhadu:release.lower_m3s": 900},
+        {**REVENUE, "objective.price_per_mwh": [25] * 6 + [50] * 6},
+    )
+    with monkeypatch.context() as watched:
+        watched.setattr(Dispatcher, "compile", lambda own, given: signatures.append(own) or compiled(own, given))
+        previews = [session.preview(changes) for changes in every]
+        plans = [session.plan(changes, progress=lambda *each: told.append(each)) for changes in every]
+        assert session.latest is plans[-1]
+        again = session.plan(upper)
+    assert not signatures, "all that a session of changes compiles is compiled before"
+    assert again.energy_gwh.tobytes() == plans[0].energy_gwh.tobytes()
+    assert told[0][1:] == (0, 3)
+    for changes, preview, plan in zip(every, previews, plans, strict=True):
+        assert all_pass(system_checks(plan))
+        assert preview.solutions.generations.max() < plan.solutions.generations.max()
+        best = reservoir.optimise_system(session.keys.changed(changes), inflows, solver="dpsa-sequential")
+        for found, close in ((plan, 1e-6), (preview, 1e-4)):
+            assert found.solutions.fitness.sum() == pytest.approx(best.solutions.fitness.sum(), rel=close)
+
+
+def test_refused_changes_of_a_system_leave_the_last_plan():
+    session = PlanningSession(*river(1))
+    good = session.preview({})
+    for key, value in {"xiaowan:storage.dead_hm3": 20000, "objective.goal": "fame", "pond:x": 1}.items():
+        with pytest.raises(InputError) as refused:
+            session.plan({key: value})
+        assert key in {each.column for each in refused.value.mistakes}
         assert session.latest is good
