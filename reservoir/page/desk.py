@@ -16,6 +16,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import System
 from reservoir.io.file_keys import Changes
+from reservoir.io.output import write_new
 from reservoir.page.drawn import described, drawn_plan, numbers
 from reservoir.page.session import PlanningSession
 from reservoir.page.workspace import Tell, Workspace
@@ -116,10 +117,7 @@ class Desk:
             expected = f"at most {MOST_YEARS:,} years on a page"
             raise InputError(f"has {case.inflow.years:,} years", expected, "plan it with `reservoir plan`")
         tell("preparing: curves are fitted and kernels are built", 0, None)
-        base, inflow = case.base, case.inflow
-        if not isinstance(base, Reservoir) or not isinstance(inflow, Inflow):
-            raise InputError("is a system of several reservoirs", "one reservoir", "plan it with `reservoir plan`")
-        session = PlanningSession(base, inflow, **self._how, **case.how)
+        session = PlanningSession(case.base, case.inflow, **self._how, **case.how)
         session.prepare()
         self._plan = session.plan({})
         self.case, self._session, self.wish = case, session, {}
@@ -202,11 +200,11 @@ def open_plan(desk: Desk, folder: Path, tell: Tell) -> None:
 
 
 def _preview(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
-    return drawn_plan(desk.session.preview(changes_of(ask)), desk.plan, checked=False)
+    return drawn_plan(desk.session.preview(changes_of(ask), progress=tell), desk.plan, checked=False)
 
 
 def _full(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
-    return drawn_plan(desk.session.plan(changes_of(ask)), desk.plan, checked=True)
+    return drawn_plan(desk.session.plan(changes_of(ask), progress=tell), desk.plan, checked=True)
 
 
 def _values(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
@@ -226,16 +224,20 @@ def _values(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
 
 
 def _save(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
-    """Write the changed reservoir file, and the plan by the command, which reads that file."""
+    """Write the changed files of the reservoir or the system, and the plan by the command, which reads them."""
     case, wish, name = desk.require_case(), changes_of(ask), str(ask.get("name", ""))
     folder = desk.workspace.path(name)
     replaced = bool(ask.get("replace"))
     if folder.exists() and not replaced:
         raise InputError("there is a folder of this name", mend="choose another name", column="name", value=name)
-    lake = desk.session.keys.changed(wish)
+    desk.session.keys.changed(wish)
     desk.workspace.folder.mkdir(parents=True, exist_ok=True)
-    lake.to_toml(folder.with_suffix(".toml"), force=replaced)
-    words = ["plan", *case.words, "--reservoir", f"{name}.toml", "--solver", desk.session.solver, "--out", name]
+    for path, content in desk.session.keys.edited(wish, desk.workspace.folder, name).items():
+        again = {"choose": "choose another name", "replace": "let it be replaced"}
+        write_new(path, content.decode(), force=replaced, **again)
+    # of a system, the session has the first of what the command runs
+    solver = [] if isinstance(case.base, System) else ["--solver", desk.session.solver]
+    words = ["plan", *case.words, "--reservoir", f"{name}.toml", *solver, "--out", name]
     words += ["--force"] * replaced
     text = desk.workspace.run(words, tell)
     base = [*case.words, "--reservoir", str(case.file)]
