@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from reservoir.hydro.attributes import ATTRIBUTES, Attribute, Kind
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.system import System
+from reservoir.hydro.system import Carried, System
 from reservoir.hydro.unit_system import SYSTEMS, UnitSystem
 from reservoir.planning.checks import all_pass, failed_sentences, passed_sentence, plan_checks, system_checks
 from reservoir.planning.columns import TABLES
@@ -19,6 +19,7 @@ from reservoir.planning.key_figures import gap_words
 from reservoir.planning.plan import Plan
 from reservoir.planning.plan_comparison import CHANGES, alike_spill, compared_plans
 from reservoir.planning.system_plan import SystemPlan
+from reservoir.report.places import places_of
 
 #: Quantiles of the storages: the range of all years, 90 %, half of them, and the median.
 _FAN = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
@@ -108,6 +109,7 @@ def described(base: Reservoir | System, plan: Plan | SystemPlan) -> dict[str, An
     return {
         "name": base.name,
         "system": isinstance(base, System),
+        "river": drawn_system(base) if isinstance(base, System) else None,
         "caveats": list(plan.caveats),
         "notes": [str(note) for note in plan.notes],
         "steps": list(calendar.step_names),
@@ -125,6 +127,25 @@ def described(base: Reservoir | System, plan: Plan | SystemPlan) -> dict[str, An
             if each.page and each.name in CHANGES
         ],
         "units": {name: _shown_units(units) for name, units in SYSTEMS.items()},
+    }
+
+
+def drawn_system(system: System) -> dict[str, Any]:
+    """The drawing of a system, as its report has it.
+
+    Returns
+    -------
+    dict
+        ``places``, each with its ``name``, across by branches (``x``) and down by links (``y``, from 0 on); ``links``,
+        ``from`` one ``to`` another or None, with what each ``carries`` and after how many steps it arrives (``late``).
+    """
+    carried = [("" if link.carries is Carried.ALL else link.share_in_words, link.travel_steps) for link in system.links]
+    return {
+        "places": [{"name": name, "x": x, "y": -y} for name, (x, y) in places_of(system).items()],
+        "links": [
+            {"from": link.source, "to": link.target, "carries": part, "late": numbers(late, 3)}
+            for link, (part, late) in zip(system.links, carried, strict=True)
+        ],
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -40,13 +41,12 @@ class Served:
     address: str
 
 
-@pytest.fixture(scope="session")
-def served(tmp_path_factory) -> Iterator[Served]:
-    """The bundled case on a page, in a thread of this process."""
+@contextmanager
+def serving(desk: Desk) -> Iterator[Served]:
+    """A page on a desk, in a thread of this process."""
     pytest.importorskip("uvicorn", reason="the page's server (pip install 'reservoir[page]') is not installed")
     from reservoir.page import server
 
-    desk = desk_of(tmp_path_factory.mktemp("page"))
     addresses: list[str] = []
     known = threading.Event()
 
@@ -64,6 +64,13 @@ def served(tmp_path_factory) -> Iterator[Served]:
 
 
 @pytest.fixture(scope="session")
+def served(tmp_path_factory) -> Iterator[Served]:
+    """The bundled case on a page."""
+    with serving(desk_of(tmp_path_factory.mktemp("page"))) as page:
+        yield page
+
+
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """Chromium, without a window."""
     if BROWSER is None:
@@ -77,8 +84,8 @@ def browser() -> Iterator[Any]:
         chromium.close()
 
 
-@pytest.fixture
-def opened(served, browser) -> Iterator[Any]:
+@contextmanager
+def window_on(served: Served, browser: Any) -> Iterator[Any]:
     """A window of the page, 1400 pixels wide; at its end nothing was said on the console, and nobody else was asked."""
     said: list[str] = []
     asked: list[str] = []
@@ -94,3 +101,10 @@ def opened(served, browser) -> Iterator[Any]:
     assert not said
     own = served.address.split("/?")[0]
     assert all(url.startswith((own, own.replace("http", "ws"), "data:")) for url in asked)
+
+
+@pytest.fixture
+def opened(served, browser) -> Iterator[Any]:
+    """A window of the bundled case."""
+    with window_on(served, browser) as window:
+        yield window

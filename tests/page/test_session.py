@@ -20,6 +20,7 @@ from tests.golden.lake import LAKES, write_files
 
 pytestmark = pytest.mark.device
 CHANGES = 200
+LANCANG = Path(reservoir.__file__).parents[1] / "data/lancang"
 
 
 @pytest.fixture
@@ -135,9 +136,8 @@ REVENUE = {"objective.goal": "revenue", "objective.price_per_mwh": [20] * 6 + [4
 
 
 def river(years: int = 3) -> tuple[System, SiteInflows]:
-    folder = Path(reservoir.__file__).parents[1] / "data/lancang"
-    system = reservoir.read_system(folder / "system-2.toml")
-    return system, reservoir.read_system_inflow(system, folder / "inflow-2.csv").span(0, years)
+    system = reservoir.read_system(LANCANG / "system-2.toml")
+    return system, reservoir.read_system_inflow(system, LANCANG / "inflow-2.csv").span(0, years)
 
 
 def test_changes_of_a_system_plan_it_again_from_the_schedules_of_the_base(monkeypatch):

@@ -1,6 +1,7 @@
 "use strict";
 // The Plan screen: limits that are dragged, fields, and what the plan comes to beside its base.
 import {ask, busy, chart, el, lines, open, say, screen, shown, sizeOf, state, table, textOf, unitOf, withUnit, written} from "./page.js";
+import {river} from "./river.js";
 
 const SIDES = {upper: "#b34700", lower: "#5b2a86"}, INK = "#003c6c", PALE = "#6d7c88";
 const BANDS = {1: "#d2e6f2", 2: "#9ecae1", 3: "#5ba3cd"}, HANDLES = 53, RESTS = 150, BETWEEN = 50;
@@ -225,7 +226,7 @@ screen("plan", "Plan", (root) => {
   parts.twins.append(twin());
   root.append(el("div", {class: "plan"},
     el("div", {class: "first"},
-      names.length > 1 && el("fieldset", {class: "places"}, el("legend", {}, "Reservoir"), names.map((name) => el("label", {}, el("input", {type: "radio", name: "site", checked: name === state.site, onchange: () => { state.site = name; root.replaceChildren(); redraw(root); }}), name))),
+      state.info.river && river(state.info.river, state.site, (name) => { state.site = name; redraw(root); document.querySelector(".river [tabindex='0']").focus(); }),
       figure(`Storage through the year, ${unitOf("_hm3")}; on the right the level, ${unitOf("_m")}`, fan,
         el("p", {class: "key"}, "Drag a limit, or choose one by Tab and press the arrow keys (Page Up and Down: further; with Shift: all of the year; Escape: back). Squares: upper limits; circles: lower ones. Line: median; bands: half, 90 % and all of the years; dotted: median of the base."),
         el("details", {}, el("summary", {}, "Limits as a table"), parts.twins))),

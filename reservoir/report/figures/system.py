@@ -23,6 +23,7 @@ from reservoir.report.figures import axes, style
 from reservoir.report.figures.axes import FloatArray
 from reservoir.report.figures.figures import of_each, write_figures
 from reservoir.report.figures.style import POWER, RELEASE, SPILL, STORAGE
+from reservoir.report.places import places_of
 from reservoir.text.quantities import quantity
 
 #: Panels beside each other.
@@ -102,26 +103,9 @@ def sheet_of(plan: SystemPlan, height: float, draw: Callable[[SubFigure], Axes |
     return style.sheet_figure(height, tuple(filter(None, foot)), draw, units=plan.units, **legend)
 
 
-def places_of(plan: SystemPlan) -> dict[str, tuple[float, float]]:
-    """Where each reservoir is drawn: across by branches, down by how many links lie above it."""
-    system = plan.system
-    depth: dict[str, int] = {}
-    for place, name in enumerate(system.names):
-        depth[name] = max((depth[link.source] + 1 for _, link in system.into(place)), default=0)
-    rows: dict[int, list[str]] = {}
-    for name, row in depth.items():
-        rows.setdefault(row, []).append(name)
-    widest = max(map(len, rows.values()))
-    return {
-        name: ((at + 0.5) * widest / len(names), -float(row))
-        for row, names in rows.items()
-        for at, name in enumerate(names)
-    }
-
-
 def system_figure(plan: SystemPlan) -> Figure:
     """Draw the reservoirs and the links between them, with mean flows and capacities."""
-    places = places_of(plan)
+    places = places_of(plan.system)
     rows = 1 + round(-min(y for _, y in places.values()))
 
     def draw(sheet: SubFigure) -> None:

@@ -1,0 +1,69 @@
+"""A system on a page: a place is chosen on its drawing, one reservoir is changed, and all are planned and saved."""
+
+from dataclasses import replace
+
+import pytest
+
+import reservoir
+from reservoir import Link
+from reservoir.errors import InputError
+from reservoir.hydro.system import System
+from reservoir.io.reservoir_toml.writer import write_system
+from reservoir.page.drawn import drawn_system
+from reservoir.zoo import zoo_case
+from tests.page.conftest import desk_of, quiet, serving, window_on
+from tests.page.test_session import LANCANG
+
+LESS = {"xiaowan:plant.installed_capacity_mw": 3300}
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("river")
+    lines = (LANCANG / "inflow-2.csv").read_text().splitlines(keepends=True)
+    (folder / "inflow.csv").write_text("".join(lines[: 3 + 2 * 12]))
+    return desk_of(folder, (str(folder / "inflow.csv"), "--reservoir", str(LANCANG / "system-2.toml")))
+
+
+def test_a_drawing_has_the_links_of_the_system():
+    one, two, three = (replace(zoo_case(1, 1).reservoir, name=name) for name in ("one", "two", "three"))
+    links = [Link(one.name, three.name, 0.25), Link(two.name, three.name, travel_steps=0.5), Link(three.name)]
+    drawn = drawn_system(System((one, two, three), links))
+    assert {(each["name"], each["x"], each["y"]) for each in drawn["places"]} == {
+        (one.name, 0.5, 0.0), (two.name, 1.5, 0.0), (three.name, 1.0, 1.0),
+    }  # fmt: skip
+    assert {"from": one.name, "to": three.name, "carries": "25%", "late": 0.0} in drawn["links"]
+    assert {"from": two.name, "to": three.name, "carries": "", "late": 0.5} in drawn["links"]
+    assert {"from": three.name, "to": None, "carries": "", "late": 0.0} in drawn["links"]
+
+
+def test_the_files_of_a_system_are_saved_for_the_command(desk, monkeypatch):
+    folder, typed = desk.workspace.folder, []
+    with monkeypatch.context() as instead:  # planning by all solvers takes long
+        instead.setattr(desk.workspace, "run", lambda words, tell: typed.append(words) or (folder / "less").mkdir())
+        desk.answer({"kind": "save", "wish": LESS, "name": "less"}, quiet)
+    assert typed == [["plan", "inflow.csv", "--reservoir", "less.toml", "--out", "less"]]
+    assert (folder / "less.toml").read_text().startswith("# Two of the dams")
+    assert (folder / "less.xiaowan.toml").read_text().startswith((LANCANG / "xiaowan.toml").read_text()[:100])
+    saved, changed = reservoir.read_system(folder / "less.toml"), desk.session.keys.changed(LESS)
+    assert write_system(saved) == write_system(changed)
+    assert saved.reservoirs[0].installed_mw == 3300
+    with pytest.raises(InputError, match="another name"):
+        desk.answer({"kind": "save", "wish": LESS, "name": "less"}, quiet)
+
+
+def test_a_place_is_chosen_on_the_drawing(desk, browser):
+    with serving(desk) as served, window_on(served, browser) as window:
+        group = window.get_by_role("radiogroup", name="Reservoirs of the system")
+        assert group.get_by_role("radio", name="xiaowan", checked=True).count() == 1
+        group.get_by_role("radio", name="nuozhadu").click()
+        chosen = group.get_by_role("radio", name="nuozhadu", checked=True)
+        chosen.wait_for()
+        chosen.press("ArrowUp")
+        group.get_by_role("radio", name="xiaowan", checked=True).wait_for()
+        assert window.evaluate("document.activeElement.getAttribute('aria-label')") == "xiaowan"
+        field = window.get_by_label("Installed capacity")
+        field.fill("3300")
+        field.press("Enter")
+        window.get_by_text("Checked").wait_for()
+        assert window.locator("#state").inner_text().startswith("Checked")
