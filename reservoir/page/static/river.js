@@ -2,15 +2,15 @@
 // A system as it is drawn: from above down, its reservoirs to choose one of, and the links between them.
 import {el, written} from "./page.js";
 
-const TALL = 36, APART = 72, DASHES = {"": null, spilled: "1 3"};
+const TALL = 36, APART = 58, DASHES = {"": null, spilled: "1 3"};
 
 // `drawn` has places and links; `choose` is told the name of another place. Arrow keys go along the river.
 export function river({places, links}, chosen, choose) {
   const wide = Math.max(...places.map(({name}) => name.length)) * 9 + 28, most = Math.max(...places.map(({x}) => x)) + 0.5;
   const at = new Map(places.map(({name, x, y}) => [name, [x * (wide + 24), y * APART + TALL / 2 + 4]]));
-  const width = most * (wide + 24) + 60, height = Math.max(...places.map(({y}) => y)) * APART + TALL + 8;
+  const width = most * (wide + 24) + 60, height = Math.max(...places.map(({y}) => y)) * APART + TALL + (links.some(({to}) => !to) ? 34 : 8);
   const group = el("svg", {class: "river", role: "radiogroup", "aria-label": "Reservoirs of the system", viewBox: `0 0 ${width} ${height}`, width},
-    links.map((link) => arrow(link, at)),
+    links.map((link) => arrow(link, at, wide)),
     places.map(({name}, place) => {
       const [x, y] = at.get(name), own = name === chosen;
       return el("g", {role: "radio", "aria-checked": String(own), "aria-label": name, tabindex: own ? 0 : -1, transform: `translate(${x},${y})`,
@@ -26,12 +26,12 @@ export function river({places, links}, chosen, choose) {
   return group;
 }
 
-function arrow({from, to, carries, late}, at) {
-  const [x, y] = at.get(from), [right, down] = at.get(to) ?? [x + 48, y + APART - 8];
+// What leaves the system goes down from a corner.
+function arrow({from, to, carries, late}, at, wide) {
+  const [middle, y] = at.get(from), x = to ? middle : middle - wide / 2 + 14, [right, down] = at.get(to) ?? [x, y + TALL + 22];
   const [start, end] = [y + TALL / 2, down - TALL / 2 - 1], words = [carries, late ? `${written(late)} steps later` : ""].filter(Boolean).join(", ");
-  const part = carries in DASHES ? DASHES[carries] : "6 3";
   return el("g", {class: "link"},
-    el("path", {d: `M${x} ${start}L${right} ${end - 6}`, "stroke-dasharray": part}),
+    el("path", {d: `M${x} ${start}L${right} ${end - 6}`, "stroke-dasharray": carries in DASHES ? DASHES[carries] : "6 3"}),
     el("path", {class: "head", d: `M${right} ${end}l-5 -9h10z`}),
     words && el("text", {x: (x + right) / 2 + 8, y: (start + end) / 2 + 4}, words));
 }
