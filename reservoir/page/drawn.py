@@ -115,7 +115,7 @@ def described(base: Reservoir | System, plan: Plan | SystemPlan) -> dict[str, An
         "steps": list(calendar.step_names),
         "years": [str(label) for label in plan.inflow.labels],
         "year_word": plan.year_word if isinstance(plan, Plan) else "year",
-        "sites": {each.name: _described_site(each) for each in reservoirs},
+        "sites": {each.name: _described_site(each, base) for each in reservoirs},
         "figures": [
             {
                 "name": each.name,
@@ -155,7 +155,7 @@ def _shown_units(units: UnitSystem) -> dict[str, tuple[str, float]]:
     return {ending: (name, units.size(f"_{ending}")) for ending, name in shown.items()}
 
 
-def _described_site(lake: Reservoir) -> dict[str, Any]:
+def _described_site(lake: Reservoir, base: Reservoir | System) -> dict[str, Any]:
     limits = {side: _steps_of(lake, getattr(lake, f"storage_{side}_hm3")) for side in LIMITS}
     low, high = float(lake.storage_lower_hm3.min()), float(lake.storage_upper_hm3.max())
     storages = np.linspace(low, high, _LEVELS)
@@ -165,7 +165,7 @@ def _described_site(lake: Reservoir) -> dict[str, Any]:
         "range": numbers([low, high], 9),
         "levels": numbers([storages, lake.level(storages)]),
         "fields": [
-            _field(lake, row)
+            _field(base if row.section == "objective" else lake, row)
             for row in sorted((row for row in ATTRIBUTES if row.key in FIELDS), key=lambda row: FIELDS.index(row.key))
         ],
         "keyed": [{"key": row.key, "meaning": row.meaning} for row in ATTRIBUTES if row.kind in _KINDS],
@@ -179,7 +179,7 @@ def _steps_of(lake: Reservoir, values: np.ndarray) -> dict[str, Any]:
     return {"values": numbers(values, 9), "ends": [ends.get(place) for place in range(len(values))]}
 
 
-def _field(lake: Reservoir, row: Attribute) -> dict[str, Any]:
+def _field(lake: Reservoir | System, row: Attribute) -> dict[str, Any]:
     """A field, and what the reservoir has there; None where it has nothing, or a curve says it."""
     of, _, name = row.field.rpartition(".")
     value = getattr(getattr(lake, of) if of else lake, name) if name else None

@@ -66,4 +66,12 @@ def test_a_place_is_chosen_on_the_drawing(desk, browser):
         field.fill("3300")
         field.press("Enter")
         window.get_by_text("Checked").wait_for()
-        assert window.locator("#state").inner_text().startswith("Checked")
+        target = window.get_by_label("Mean power of which less is a shortage")
+        target.fill("2500")  # of all plants together
+        target.press("Enter")
+        group.get_by_role("radio", name="nuozhadu").click()
+        group.get_by_role("radio", name="nuozhadu", checked=True).wait_for()
+        assert target.input_value() == "2500"
+        assert window.get_by_label("Installed capacity").input_value() == "5850"
+        window.locator("#state", has_text="Checked").wait_for()
+        assert not window.locator(".fault", has_text="expected").count()

@@ -9,7 +9,8 @@ let past = [], future = [], parts = {}, timer, sent = 0, asked = 0;
 
 const copy = (value) => JSON.parse(JSON.stringify(value));
 const site = () => state.info.sites[state.site];
-const keyOf = (key) => state.info.system ? `${state.site}:${key}` : key;
+// What is worth most is of all reservoirs of a system together.
+const keyOf = (key) => state.info.system && !/^(objective\.(?!penalty)|horizon\.)/.test(key) ? `${state.site}:${key}` : key;
 const limit = (side) => state.wish[keyOf(site().keys[side])] ?? site().limits[side].values;
 
 // Ask for what the wish comes to: a preview while the hand moves, else the checked plan.

@@ -2,13 +2,14 @@
 // A system as it is drawn: from above down, its reservoirs to choose one of, and the links between them.
 import {el, written} from "./page.js";
 
-const TALL = 36, APART = 58, DASHES = {"": null, spilled: "1 3"};
+const TALL = 36, DASHES = {"": null, spilled: "1 3"};
 
 // `drawn` has places and links; `choose` is told the name of another place. Arrow keys go along the river.
 export function river({places, links}, chosen, choose) {
+  const apart = links.some(({carries, late}) => carries || late) ? 76 : 58;
   const wide = Math.max(...places.map(({name}) => name.length)) * 9 + 28, most = Math.max(...places.map(({x}) => x)) + 0.5;
-  const at = new Map(places.map(({name, x, y}) => [name, [x * (wide + 24), y * APART + TALL / 2 + 4]]));
-  const width = most * (wide + 24) + 60, height = Math.max(...places.map(({y}) => y)) * APART + TALL + (links.some(({to}) => !to) ? 34 : 8);
+  const at = new Map(places.map(({name, x, y}) => [name, [x * (wide + 24), y * apart + TALL / 2 + 4]]));
+  const width = most * (wide + 24) + 60, height = Math.max(...places.map(({y}) => y)) * apart + TALL + (links.some(({to}) => !to) ? 34 : 8);
   const group = el("svg", {class: "river", role: "radiogroup", "aria-label": "Reservoirs of the system", viewBox: `0 0 ${width} ${height}`, width},
     links.map((link) => arrow(link, at, wide)),
     places.map(({name}, place) => {
