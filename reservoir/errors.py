@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,3 +123,12 @@ class OutputError(InputError):
 
 class DeviceError(InputError):
     """The OpenCL device asked for is not there, or cannot run what was asked of it."""
+
+
+@contextmanager
+def restated(change: Callable[[Mistake], Mistake]) -> Iterator[None]:
+    """State the mistakes that are raised inside in other words."""
+    try:
+        yield
+    except InputError as error:
+        raise type(error)(map(change, error.mistakes)) from error

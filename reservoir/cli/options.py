@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import reduce, wraps
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from reservoir.errors import restated
 from reservoir.text.quantities import printable
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from reservoir.hydro.reservoir import Reservoir
     from reservoir.hydro.site_inflows import SiteInflows
     from reservoir.hydro.system import System
-    from reservoir.hydro.unit_system import UnitSystem
 
 
 class FilePath(click.Path):
@@ -150,17 +150,6 @@ class Share(FiniteRange):
             raise
 
 
-@contextmanager
-def _restated(change: Callable[[Mistake], Mistake]) -> Iterator[None]:
-    """State the mistakes that are raised inside in other words."""
-    from reservoir.errors import InputError
-
-    try:
-        yield
-    except InputError as error:
-        raise type(error)(map(change, error.mistakes)) from error
-
-
 def named_as(names: Mapping[str, str], in_sentences: Collection[str] | None = None) -> AbstractContextManager[None]:
     """Call the arguments of a function as the options of a command in messages about them.
 
@@ -174,28 +163,7 @@ def named_as(names: Mapping[str, str], in_sentences: Collection[str] | None = No
         expected, mend = (words.sub(lambda found: names[found[1]], text) for text in (mistake.expected, mistake.mend))
         return replace(mistake, column=names[mistake.column], expected=expected, mend=mend)
 
-    return _restated(of_options)
-
-
-#: Quantities of options, and of arguments that options set.
-_QUANTITIES = {
-    **{"--level": "level_m", "--storage": "storage_hm3", "--inflow": "inflow_m3s"},
-    **{"start_level_m": "level_m", "start_hm3": "storage_hm3"},
-}
-
-
-def told_in(units: UnitSystem) -> AbstractContextManager[None]:
-    """State mistakes in the units of a call: amounts, and values of options that were given in them."""
-
-    def in_units(mistake: Mistake) -> Mistake:
-        value = mistake.value
-        if isinstance(value, float):
-            value = float(f"{value / units.size(_QUANTITIES.get(mistake.column, '')):.12g}")  # as it was given
-            value = int(value) if value.is_integer() else value
-        problem, expected, mend = map(units.text, (mistake.problem, mistake.expected, mistake.mend))
-        return replace(mistake, problem=problem, expected=expected, mend=mend, value=value)
-
-    return _restated(in_units)
+    return restated(of_options)
 
 
 #: How mistakes of a reservoir speak of its step, and how of that of a call.
@@ -246,14 +214,6 @@ def read_record(
         return inflow
 
 
-def unit_said(record: Mapping[str, Any]) -> str:
-    """The unit of a plan's record, as its provenance has it; empty if it was assumed."""
-    from reservoir.hydro.inflow import ASSUMED
-
-    unit, said_by = (str(record.get(name) or "") for name in ("unit", "unit_from"))
-    return unit if said_by not in ("", ASSUMED) else ""
-
-
 def read_plant(
     file: Path, step: str | None, sheet: Sequence[str] = (), inflow: tuple[Path, Mapping[str, Any]] | None = None
 ) -> Reservoir:
@@ -263,7 +223,7 @@ def read_plant(
     """
     from reservoir.io.reservoir_toml.reader import read_reservoir
 
-    with _restated(_step_asked if step else lambda mistake: mistake), named_as({"sheet": "--sheet"}):
+    with restated(_step_asked if step else lambda mistake: mistake), named_as({"sheet": "--sheet"}):
         return read_reservoir(file, step=step, sheet=sheet, inflow=inflow)
 
 
@@ -359,7 +319,7 @@ def read_case(
     from reservoir.io.records.sites import read_system_inflow
     from reservoir.io.system_file import read_system
 
-    with _restated(_step_asked if step else lambda mistake: mistake):
+    with restated(_step_asked if step else lambda mistake: mistake):
         system = read_system(reservoir_file, step=step)
     with named_as_reading():
         inflows = read_system_inflow(system, inflow_file, **reading)

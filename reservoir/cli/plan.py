@@ -22,7 +22,6 @@ from reservoir.cli.options import (
     of_one,
     require_of_one,
     require_of_several,
-    told_in,
 )
 
 if TYPE_CHECKING:
@@ -162,7 +161,7 @@ def planned(
     with watch("import"):
         from reservoir.cli import say, warn
         from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_inputs, show_json
-        from reservoir.hydro.unit_system import UnitSystem
+        from reservoir.hydro.unit_system import UnitSystem, told_in
         from reservoir.io.plan_folder.formats import format_of
         from reservoir.planning.checks import all_pass, plan_checks
         from reservoir.planning.key_figures import key_figures
@@ -276,7 +275,7 @@ def _plan_system(
     with watch("import"):
         from reservoir.cli import say, warn
         from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_json, show_system
-        from reservoir.hydro.unit_system import UnitSystem
+        from reservoir.hydro.unit_system import UnitSystem, told_in
         from reservoir.io.plan_folder.formats import format_of
         from reservoir.planning.checks import all_pass, system_checks
         from reservoir.planning.system_plan import optimise_system

@@ -104,6 +104,7 @@ def command(
     from reservoir.io.kept_fits import KeptFits
     from reservoir.io.plan_folder.formats import PlanFormat, format_of
     from reservoir.io.plan_folder.saved_plan import read_plan
+    from reservoir.io.rule_inputs import unit_said
     from reservoir.planning.checks import all_pass
     from reservoir.report.folder import FITS
     from reservoir.report.rules_folder import claimed_for_rules, write_rules
@@ -120,7 +121,7 @@ def command(
         _require_test(test_file, reading)
         test = None
         if test_file is not None:
-            unit = options.unit_said(saved.origin["inflow"])
+            unit = unit_said(saved.origin["inflow"])
             test = options.read_record(test_file, reading, saved.plan.reservoir, plan_unit=unit)
         units = UnitSystem.of(unit_system or saved.plan.units.name)
         with progress_bars() as progress:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reservoir.cli import options
-from reservoir.cli.options import FilePath, NamedNumber, named_as, of_one, require_of_one, require_of_several, told_in
+from reservoir.cli.options import FilePath, NamedNumber, named_as, of_one, require_of_one, require_of_several
+from reservoir.hydro.unit_system import told_in
 from reservoir.text.quantities import counted, quantity
 
 if TYPE_CHECKING:
@@ -141,8 +142,8 @@ def _by_rule(
 ) -> int:
     """Operate a system with a rule; arguments are options of the command."""
     from reservoir.cli.operate import said_units
-    from reservoir.cli.operate_system import read_system_rule_inputs
     from reservoir.hydro.objectives import RECORD
+    from reservoir.io.rule_inputs import read_system_rule_inputs
     from reservoir.rules.system_simulation import simulate_system_rule
 
     inputs = read_system_rule_inputs(rule_file, system_file)

@@ -56,9 +56,9 @@ def command(
     FOLDER/NAME` plans a point in full.
     """
     from reservoir.cli import say, warn
-    from reservoir.cli.options import named_as, told_in
+    from reservoir.cli.options import named_as
     from reservoir.cli.screen import progress_bars, show_inputs, show_json, show_system_inputs
-    from reservoir.hydro.unit_system import UnitSystem
+    from reservoir.hydro.unit_system import UnitSystem, told_in
     from reservoir.io.plan_folder.formats import PlanFormat, format_of
     from reservoir.planning.tradeoff import tradeoff
     from reservoir.report.folder import claimed_empty

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from reservoir.errors import InputError
+from reservoir.errors import InputError, Mistake, restated
 from reservoir.hydro import units
 from reservoir.hydro.units import key_suffix
 from reservoir.text.quantities import quantity
@@ -257,3 +258,24 @@ US = UnitSystem(
     MappingProxyType({end: DisplayUnit(name, key_suffix(name), sizes[name]) for end, (name, sizes) in _US.items()}),
 )
 SYSTEMS: Mapping[str, UnitSystem] = {"si": SI, "us": US}
+
+
+#: Quantities of options, and of arguments that options set.
+_QUANTITIES = {
+    **{"--level": "level_m", "--storage": "storage_hm3", "--inflow": "inflow_m3s"},
+    **{"start_level_m": "level_m", "start_hm3": "storage_hm3"},
+}
+
+
+def told_in(units: UnitSystem) -> AbstractContextManager[None]:
+    """State mistakes in the units of a call: amounts, and values of options that were given in them."""
+
+    def in_units(mistake: Mistake) -> Mistake:
+        value = mistake.value
+        if isinstance(value, float):
+            value = float(f"{value / units.size(_QUANTITIES.get(mistake.column, '')):.12g}")  # as it was given
+            value = int(value) if value.is_integer() else value
+        problem, expected, mend = map(units.text, (mistake.problem, mistake.expected, mistake.mend))
+        return replace(mistake, problem=problem, expected=expected, mend=mend, value=value)
+
+    return restated(in_units)
