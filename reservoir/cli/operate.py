@@ -131,14 +131,11 @@ def _with_futures(
     rule: Any = inputs.rule
     if ensemble is not None:
         from reservoir.io.records.reader import read_inflow_forecast
-        from reservoir.rules.families.replan import MOST_MEMBERS, ReplanOnForecast
+        from reservoir.report.advice import on_forecast
 
         with options.named_as_reading():
             flow_m3s = read_inflow_forecast(ensemble, inputs.record_unit, month, **reading)
-        if len(flow_m3s) > MOST_MEMBERS:
-            problem, expected = f"has {len(flow_m3s):,} members", f"at most {MOST_MEMBERS:,}"
-            raise InputError(problem, expected, "give fewer of them", file=str(ensemble))
-        return replace(inputs, rule=ReplanOnForecast.of(rule, flow_m3s))
+        return on_forecast(inputs, flow_m3s, str(ensemble))
     return inputs if members is None else replace(inputs, rule=rule.changed(members=members))
 
 
@@ -311,7 +308,7 @@ def command(
     level, storage = _last(levels, "--level"), _last(storages, "--storage")
     inflow, inflow_before = _last(inflows, "--inflow"), _last(inflows_before, "--inflow-before")
     from reservoir.io.workbook import is_workbook
-    from reservoir.report.advice import RuleAdvice, situation_of
+    from reservoir.report.advice import RuleAdvice, assumed_words, situation_of
     from reservoir.rules.families.system_replan import REPLAN
 
     asked = {name: value for name, value in reading.items() if value}
@@ -335,14 +332,13 @@ def command(
 
         show_json(advised.as_dict(units))
     else:
-        assumed = [name for name, given in (("inflow", inflow), ("previous inflow", inflow_before)) if given is None]
-        assumed = assumed if ensemble is None else [name for name in assumed if name != "inflow"]
+        assumed = assumed_words(situation.inflow_m3s if ensemble is not None else inflow, inflow_before)
         _show(advised, (*inputs.caveats, *filter(None, [said_units(units, unit_system)])), assumed, units)
     if figure is not None and advised.ahead is not None:
         draw_outlook(figure, [(advised.ahead, plant)], units, inputs.caveats)
 
 
-def _show(advised: RuleAdvice, notes: tuple[str, ...], assumed: list[str], units: UnitSystem) -> None:
+def _show(advised: RuleAdvice, notes: tuple[str, ...], assumed: str, units: UnitSystem) -> None:
     from rich.markup import escape
 
     from reservoir.cli.screen import console
@@ -358,6 +354,6 @@ def _show(advised: RuleAdvice, notes: tuple[str, ...], assumed: list[str], units
         shown = text.replace(release, f"[bold]{release}[/]", 1) if title == "Release" else text
         screen.print(f"{title:<18}{shown}", soft_wrap=True)
     if assumed:
-        screen.print(f"[yellow]Not given, mean of the fitted years used: {', '.join(assumed)}[/]", soft_wrap=True)
+        screen.print(f"[yellow]{assumed}[/]", soft_wrap=True)
     for sentence in advised.warnings(units):
         screen.print(f"[bold red]{sentence}[/]", soft_wrap=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,12 +43,15 @@ class RuleInputs:
     reservoir : Reservoir
     plan_folder : Path or None
         The folder whose ``rules/`` the rule's file stands in.
+    others : dict of str to Rule or None
+        Those beside it that were read, by family; None where there is none.
     """
 
     rule: Rule
     file: RuleFile
     reservoir: Reservoir
     plan_folder: Path | None
+    others: dict[str, Rule | None] = field(default_factory=dict, repr=False)
 
     @property
     def record_unit(self) -> str:
@@ -85,13 +88,14 @@ class RuleInputs:
         """
         if self.rule.family == family or self.plan_folder is None:
             return self.rule if self.rule.family == family else None
-        path = self.plan_folder / "rules" / f"{family}.json"
-        if not path.is_file():
-            return None
-        other = read_rule_file(path)
-        require_same_reservoir(other, self.reservoir)
-        require_same_plan(other, self.plan_folder)
-        return other.rule
+        if family not in self.others:
+            path, other = self.plan_folder / "rules" / f"{family}.json", None
+            if path.is_file():
+                other = read_rule_file(path)
+                require_same_reservoir(other, self.reservoir)
+                require_same_plan(other, self.plan_folder)
+            self.others[family] = None if other is None else other.rule
+        return self.others[family]
 
 
 def units_of(plan_folder: Path | None, file: RuleFile, asked: str | None) -> UnitSystem:

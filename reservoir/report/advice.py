@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, cast
 
@@ -24,6 +24,7 @@ from reservoir.rules.advice import (
     marginal_worth,
     step_of_month,
 )
+from reservoir.rules.base.training import FloatArray
 from reservoir.rules.families.system_replan import REPLAN
 from reservoir.text.quantities import quantity
 from reservoir.text.strict_json import known
@@ -33,6 +34,22 @@ USUAL_MONTHS = 12
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 #: Spill is told of from this fraction of the release on.
 _VISIBLE = 5e-4
+
+
+def on_forecast(inputs: RuleInputs, flow_m3s: FloatArray, source: str) -> RuleInputs:
+    """The inputs with a rule that decides by a forecast, shape (members, months), in place of futures of its own.
+
+    Raises
+    ------
+    InputError
+        If the forecast has too many members.
+    """
+    from reservoir.rules.families.replan import MOST_MEMBERS, ReplanOnForecast
+
+    if len(flow_m3s) > MOST_MEMBERS:
+        problem, expected = f"has {len(flow_m3s):,} members", f"at most {MOST_MEMBERS:,}"
+        raise InputError(problem, expected, "give fewer of them", file=source)
+    return replace(inputs, rule=ReplanOnForecast.of(cast(Any, inputs.rule), flow_m3s))
 
 
 def situation_of(
@@ -86,6 +103,12 @@ def situation_of(
     if space is None and flood_index is not None:
         raise InputError("is given, but the reservoir has no flood space", "leave it out", column="--flood-index")
     return Situation(step, start, expected, before, flood_index)
+
+
+def assumed_words(inflow: float | None, inflow_before: float | None) -> str:
+    """A sentence on the inflows that are not given; empty if none is missing."""
+    names = [name for name, given in (("inflow", inflow), ("previous inflow", inflow_before)) if given is None]
+    return f"Not given, mean of the fitted years used: {', '.join(names)}" if names else ""
 
 
 @dataclass(frozen=True, eq=False)

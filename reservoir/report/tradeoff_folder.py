@@ -182,7 +182,7 @@ def point_inputs(point: Path, given: Mapping[str, Path | None]) -> dict[str, Any
         known = sorted(file.stem for file in (folder / POINTS).glob("*.toml"))
         expected = f"one of {known[0]} to {known[-1]}" if known else "FOLDER/NAME of a folder by `reservoir tradeoff`"
         raise InputError("there is no such point", expected, column="--point", value=str(point))
-    origin = _provenance(folder / PROVENANCE)
+    origin = read_tradeoff(folder)
     if given["inflow"] is not None:
         _require_as_written(folder, origin, f"{POINTS}/{reservoir.name}")
         return {"reservoir_file": reservoir}
@@ -196,8 +196,15 @@ def point_inputs(point: Path, given: Mapping[str, Path | None]) -> dict[str, Any
     return {"reservoir_file": reservoir, "inflow_file": inflow, **reading}
 
 
-def _provenance(path: Path) -> dict[str, Any]:
-    """What a tradeoff's folder says of itself."""
+def read_tradeoff(folder: Path) -> dict[str, Any]:
+    """What the folder of a tradeoff says of itself, as `tradeoff_provenance` has it.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    path = folder / PROVENANCE
     try:
         origin = read_json(path, _MOST_BYTES)
         if all(isinstance(part, dict) for part in (origin["inflow"], origin["inflow"]["reading"], origin[FILES])):

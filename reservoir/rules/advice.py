@@ -165,6 +165,23 @@ def advice_of(
     )
 
 
+def share_outside(rule: Rule, plant: Reservoir, situation: Situation, release_m3s: float, inflows: FloatArray) -> float:
+    """Part of the inflows that the month may have, m3/s, with which it ends outside the storage limits.
+
+    The release is the one decided, as far as the limits allow.
+    """
+    step, dead = situation.step, float(plant.storage_lower_hm3.min())
+    low, high = float(plant.storage_bounds_hm3[0, step]), highest_storage(plant, situation)
+    releases = plant.release_bounds_m3s[:, step].tolist()
+    conditions = stated_conditions(plant, situation.flood_index), (0, step)
+    start, asked = (np.full(len(inflows), each) for each in (situation.storage_hm3, release_m3s))
+    volume = rule.months.volume_per_flow[step]
+    end = month_end(start, asked, inflows, volume, (low, high), releases, dead, *conditions)[2]
+    slack = REPAIR_TOLERANCE * high
+    end = end if situation.storage_hm3 < dead - slack else np.maximum(end, dead)
+    return float(((end < low - slack) | (end > high + slack)).mean())
+
+
 #: Full is a storage of at least this part of the range of storages, and spill more than this part of a release.
 _FULL, _SPILL = 0.995, 5e-4
 #: Firm power is made that is missed by no more than this part.
