@@ -60,7 +60,7 @@ class SystemRuleFile:
     @property
     def family(self) -> str:
         """Its family."""
-        return self.first.rule.family
+        return self.rule.family if isinstance(self.rule, Separable) else self.first.rule.family
 
     @property
     def provenance(self) -> dict[str, Any]:

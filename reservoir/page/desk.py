@@ -252,4 +252,6 @@ ANSWERS |= {"values": _values, "save": _save}
 
 def answers() -> dict[str, Answer]:
     """The questions of all screens."""
-    return ANSWERS
+    from reservoir.page import fronts, operating
+
+    return ANSWERS | fronts.ANSWERS | operating.ANSWERS

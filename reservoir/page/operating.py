@@ -47,6 +47,8 @@ _FIELDS = {"--level": "level", "--storage": "storage", "--inflow": "inflow", "--
 _FIELDS |= {"--released": "released", "--flood-index": "flood", "--ensemble": "ensemble", "--month": "month"}
 #: Arguments of a system's situation by the fields.
 _TYPED = {_FIELDS[option]: name for name, (option, _) in TYPED.items()}
+#: Of the fields.
+_ENDINGS = ("m", "hm3", "m3s")
 #: As `reservoir operate` has it: no river carries as much (m3/s), and no lake holds as much (hm3).
 _MOST = 1e9
 
@@ -67,7 +69,8 @@ def operable(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
         "fitted": [_family(each) for each in rules],
         "months": list(MONTH_NAMES),
         "sites": _sites(rules[0], units) if rules else [],
-        "units": {ending: units.amount(0.0, ending)[1] for ending in ("m", "hm3", "m3s")},
+        "units": {ending: units.amount(0.0, ending)[1] for ending in _ENDINGS},
+        "sizes": {ending: units.size(f"_{ending}") for ending in _ENDINGS},
         "caveats": list(rules[0].caveats) if rules else [],
     }
 
@@ -118,41 +121,29 @@ def _advised(
 ) -> dict[str, Any]:
     """A row of each rule beside the others, and all that the command says of it."""
     level, storage, inflow, before = (next(iter(typed[key].values()), None) for key in tuple(_TYPED)[:4])
-    told, source = list[dict[str, Any]](), "the forecast"
+    told = list[dict[str, Any]]()
     for inputs in rules:
         expected = inflow
-        if forecast is not None:
-            expected = None if inputs.rule.family == REPLAN else float(forecast[:, 0].mean()) / units.size("_m3s")
-            inputs = on_forecast(inputs, forecast, source) if inputs.rule.family == REPLAN else inputs
+        if forecast is not None and inputs.rule.family == REPLAN:
+            inputs = on_forecast(inputs, forecast, "the forecast")
+        elif forecast is not None:
+            expected = float(forecast[:, 0].mean()) / units.size("_m3s")
         situation = situation_of(inputs, month, level, storage, expected, before, flood, units)
         advised = RuleAdvice.of(inputs, month, situation)
-        of_it, outside = advised.advice, None
+        of_it = advised.advice
+        release, end = (units.amount(*each)[0] for each in ((of_it.release_m3s, "m3s"), (of_it.end_level_m, "m")))
+        cells, outside = [quantity(release), f"{end:,.2f}", quantity(of_it.power_mw)], None
         if forecast is not None:
             outside = share_outside(inputs.rule, inputs.reservoir, situation, of_it.release_m3s, forecast[:, 0])
-        flows = (quantity(units.amount(flow, "m3s")[0]) for flow in (of_it.release_m3s, of_it.spill_m3s))
-        end = f"{units.amount(of_it.end_level_m, 'm')[0]:,.2f}"
-        share = "–" if outside is None else f"{outside:.0%}"
-        told.append(
-            {
-                "family": inputs.rule.family,
-                "cells": [*flows, end, quantity(of_it.power_mw), quantity(of_it.energy_gwh), share],
-                "outside": outside,
-                "rows": advised.rows(units),
-                "warnings": advised.warnings(units),
-                "advice": advised.as_dict(units),
-            }
-        )
+            cells.append(f"{outside:.0%}")
+        words = {"rows": advised.rows(units), "warnings": advised.warnings(units)}
+        of_rule = {"family": inputs.rule.family, "cells": cells, "outside": outside, "advice": advised.as_dict(units)}
+        told.append(of_rule | words)
     flow, length = (units.amount(0.0, ending)[1] for ending in ("m3s", "m"))
-    heads = [
-        f"Release, {flow}",
-        f"Spilled, {flow}",
-        f"End level, {length}",
-        "Power, MW",
-        "Energy, GWh",
-        "Outside limits",
-    ]
+    heads = ["Rule", f"Release, {flow}", f"End level, {length}", "Power, MW"]
+    heads += [] if forecast is None else ["Members outside limits"]
     assumed = assumed_words(0.0 if forecast is not None else inflow, before)
-    return {"heads": ["Rule", *heads], "rules": told, "assumed": [assumed] if assumed else []}
+    return {"heads": heads, "rules": told, "assumed": [assumed] if assumed else []}
 
 
 def _advised_system(
@@ -190,9 +181,9 @@ def _family(inputs: RuleInputs | SystemRuleInputs) -> str:
 
 
 def _rules(folder: Path) -> tuple[RuleInputs | SystemRuleInputs, ...]:
-    """Rules of a plan, by family; read again where their files changed."""
-    files = sorted(folder.glob("rules/*.json"))
-    return _read_rules(folder, tuple((path, path.stat().st_mtime_ns) for path in (*files, *folder.glob("*.toml"))))
+    """Rules of a plan, in the order of families; read again where their files changed."""
+    files = (*folder.glob("rules/*.json"), *folder.glob("*.toml"))
+    return _read_rules(folder, tuple((path, path.stat().st_mtime_ns) for path in sorted(files)))
 
 
 @lru_cache(4)
@@ -201,9 +192,10 @@ def _read_rules(folder: Path, stamps: tuple[tuple[Path, int], ...]) -> tuple[Rul
     if (folder / SYSTEM).is_file():
         system = read_system(folder / SYSTEM)
         families = {path.stem.removesuffix(f"-{system.names[0]}"): path for path in files}  # one file of each
-        of_system = (read_system_rule(path, system) for family, path in families.items() if family in SYSTEM_FAMILIES)
+        of_system = (read_system_rule(families[each], system) for each in SYSTEM_FAMILIES if each in families)
         return tuple(SystemRuleInputs(each, system, folder) for each in of_system)
     plant, read = read_reservoir(folder / RESERVOIR), [read_rule_file(path) for path in files]
+    read.sort(key=lambda each: list(FAMILIES).index(each.rule.family))
     for each in read:
         require_same_reservoir(each, plant)
         require_same_plan(each, folder)
@@ -259,7 +251,7 @@ def _numbers(ask: Mapping[str, Any], key: str, names: tuple[str, ...]) -> dict[s
     values = ask.get("values", {})
     typed = {}
     for name in names:
-        column = f"{key}:{name}" if len(names) > 1 else key
+        column = f"{key} of {name}" if len(names) > 1 else key
         number = _number(values.get(name, {}).get(key), column, -_MOST if key == "level" else 0.0)
         if number is not None:
             typed[name] = number
@@ -286,7 +278,7 @@ def _at_fields(names: tuple[str, ...]) -> AbstractContextManager[None]:
         field = _FIELDS.get(mistake.column, mistake.column)
         named = (name for name in names if re.search(rf"\bof {re.escape(name)}\b", str(mistake)))
         site = next(named, "") if mistake.column in _FIELDS else ""
-        return replace(mistake, column=f"{field}:{site}" if site else field)
+        return replace(mistake, column=f"{field} of {site}" if site else field)
 
     return restated(at_field)
 

@@ -1,0 +1,138 @@
+"use strict";
+// The Operate screen: what the rules of a plan advise for a month.
+import {ask, busy, el, say, screen, state, table, textOf} from "./page.js";
+
+const SLOW = "replan", RESTS = 300, ENDINGS = {level: "m", storage: "hm3", inflow: "m3s", before: "m3s", released: "m3s"};
+let told = null, typed = null, asked = {}, timer, parts = {}, latest = {}, unfolded = new Set();
+
+async function show(root) {
+  const box = el("div"), body = el("div");
+  root.append(box);
+  if (!state.saved.length) return box.append(el("p", {}, "Save a plan first, on the Plan screen: its rules are asked here."));
+  const plan = el("select", {onchange: () => load(body, plan.value)}, state.saved.map((name) => el("option", {value: name}, name)));
+  plan.value = state.saved.includes(typed?.plan) ? typed.plan : state.saved.at(-1);
+  box.append(el("h2", {}, "What the rules of a plan advise for a month"), el("div", {class: "fields"}, el("label", {}, "Plan", plan)), body);
+  await load(body, plan.value);
+}
+
+async function load(body, plan) {
+  told = await ask("operable", {plan, units: state.units}).catch((faults) => say(textOf(faults), true));
+  if (!told) return body.replaceChildren();
+  latest = {};
+  const choice = el("details", {open: !told.fitted.length}, el("summary", {}, told.fitted.length ? `Rules: ${told.fitted.join(", ")}` : "This plan has no rules yet"), families(body, plan));
+  body.replaceChildren(...told.caveats.filter((each) => !state.info?.caveats.includes(each)).map((each) => el("p", {class: "key"}, each)), choice);
+  if (!told.fitted.length) return;
+  if (typed?.plan !== plan) typed = {plan, month: told.sites[0].month, values: {}, flood: "", ensemble: ""};
+  parts = {fields: el("div"), fault: el("div", {class: "fault", role: "alert"}), advice: el("div")};
+  body.append(parts.fields, parts.fault, parts.advice);
+  fields();
+  advise();
+}
+
+function families(body, plan) {
+  const boxes = Object.entries(told.families).map(([name, does]) => [name, el("input", {type: "checkbox", checked: (told.fitted.length ? told.fitted : told.usual).includes(name)}), does]);
+  const fit = el("button", {type: "button", onclick: async () => {
+    const names = boxes.filter(([, box]) => box.checked).map(([name]) => name);
+    if (!names.length) return say("Choose a family.", true);
+    const found = await busy(fit, (progress) => ask("fit-rules", {plan, families: names, units: state.units}, progress));
+    if (!found) return;
+    await load(body, plan);
+    say(`Fitted in ${found.seconds} s: ${found.command}`);
+  }}, told.fitted.length ? "Fit these in their place" : "Fit these rules");
+  return el("fieldset", {}, el("legend", {}, "Families"), boxes.map(([name, box, does]) => el("div", {}, el("label", {class: "check"}, box, el("span", {}, el("b", {}, name), `: ${does}`)))), el("div", {class: "buttons"}, fit));
+}
+
+// Fields hold what was typed, else what is usual; in the units of the page.
+function fields() {
+  const {sizes, units} = told;
+  for (const [key, value] of Object.entries(typed.values)) {
+    const ending = ENDINGS[key.split(" of ")[0]], number = Number(value.replace(/,/g, ""));
+    if (typed.sizes && typed.sizes[ending] !== sizes[ending] && value.trim() && Number.isFinite(number)) typed.values[key] = String(Number((number * typed.sizes[ending] / sizes[ending]).toPrecision(7)));
+  }
+  typed.sizes = sizes;
+  const month = el("select", {onchange: () => { typed.month = Number(month.value); fields(); advise(); }}, told.months.map((name, place) => el("option", {value: place + 1, selected: place + 1 === typed.month}, name)));
+  const upload = el("input", {type: "file", accept: ".csv,.xlsx,.nc", onchange: () => send(upload.files[0])});
+  const many = told.sites.length > 1, ends = ({levels: [low, high]}) => [low, high].map((end) => end.toLocaleString("en", {maximumFractionDigits: 1})).join(" to ");
+  const of = (site, key, text, usual = "", hint = "") => {
+    const name = many ? `${key} of ${site.name}` : key;
+    const input = el("input", {inputmode: "decimal", autocomplete: "off", value: typed.values[name] ?? usual, placeholder: hint, oninput: () => { typed.values[name] = input.value; advise(); }});
+    input.dataset.site = site.name;
+    input.dataset.name = key;
+    return el("label", {"data-key": name}, text, input, el("span", {class: "fault", role: "alert"}));
+  };
+  const flow = (site, ago) => site.inflow[(typed.month - 1 - ago + 12) % 12];
+  const site = (each) => el("fieldset", {}, el("legend", {}, each.name), el("div", {class: "fields typed"},
+    each.stores && of(each, "level", `Level, ${units.m} (${ends(each)})`, typed.values[many ? `storage of ${each.name}` : "storage"]?.trim() ? "" : String(each.level)),
+    each.stores && of(each, "storage", `or storage, ${units.hm3}`),
+    of(each, "inflow", `Inflow of the month, ${units.m3s}`, typed.ensemble ? "" : String(flow(each, 0)), typed.ensemble ? "by the forecast" : ""),
+    of(each, "before", `Inflow of the month before, ${units.m3s}`, "", `mean ${flow(each, 1).toLocaleString("en")}`),
+    each.delayed && of(each, "released", `Release of the month before, ${units.m3s}`, "", "as in the plan")));
+  const flood = el("input", {inputmode: "decimal", value: typed.flood, oninput: () => { typed.flood = flood.value; advise(); }});
+  const column = told.sites[0].flood;
+  parts.fields.replaceChildren(el("div", {class: "fields typed"}, el("label", {"data-key": "month"}, "Month", month), column && el("label", {"data-key": "flood"}, column, flood, el("span", {class: "fault", role: "alert"})),
+    el("label", {"data-key": "ensemble"}, "Forecast with members (date, member, inflow)", upload, el("span", {class: "fault", role: "alert"})),
+    typed.ensemble && el("button", {type: "button", onclick: () => { typed.ensemble = ""; fields(); advise(); }}, `Without ${typed.ensemble.split("/").pop()}`)), ...told.sites.map(site));
+}
+
+async function send(file) {
+  const answer = file && await (await fetch(`/upload?name=${encodeURIComponent(file.name)}`, {method: "POST", body: file})).json();
+  if (!answer) return;
+  if (answer.fault) return refused(answer.fault.map(({text}) => ({text, key: "ensemble"})));
+  typed.ensemble = answer.file;
+  for (const key of Object.keys(typed.values)) if (key.split(" of ")[0] === "inflow") delete typed.values[key];
+  fields();
+  advise();
+}
+
+// The rules that answer at once follow the typing; the one that plans again answers when the hand rests.
+function advise() {
+  const quick = told.fitted.filter((name) => name !== SLOW);
+  clearTimeout(timer);
+  if (quick.length) question(quick);
+  if (quick.length < told.fitted.length) timer = setTimeout(() => question([SLOW]), RESTS);
+}
+async function question(names) {
+  const part = names.includes(SLOW) ? "slow" : "quick", mine = asked[part] = (asked[part] ?? 0) + 1, values = {};
+  for (const input of parts.fields.querySelectorAll("[data-site]")) (values[input.dataset.site] ??= {})[input.dataset.name] = input.value;
+  try {
+    const answer = await ask("advice", {plan: typed.plan, month: typed.month, units: state.units, families: names, values, flood: typed.flood, ensemble: typed.ensemble});
+    if (mine < asked[part]) return;
+    for (const node of parts.fields.querySelectorAll("[data-key]")) mark(node, "");
+    parts.fault.replaceChildren();
+    if (part === "quick" && latest[SLOW]) latest[SLOW].old = true;
+    for (const rule of answer.rules) latest[rule.family] = rule;
+    draw(answer);
+    say(`Advice of ${names.length === 1 ? names[0] : `${names.length} rules`} in ${answer.seconds} s`);
+  } catch (faults) { if (mine === asked[part]) refused(Array.isArray(faults) ? faults : [{text: textOf(faults), key: ""}]); }
+}
+function mark(node, text) {
+  node.querySelector("input")?.setAttribute("aria-invalid", String(Boolean(text)));
+  const place = node.querySelector(".fault");
+  if (place) place.textContent = text;
+}
+function refused(faults) {
+  for (const node of parts.fields.querySelectorAll("[data-key]")) mark(node, "");
+  const rest = faults.filter(({text, key}) => {
+    const node = parts.fields.querySelector(`[data-key="${CSS.escape(key)}"]`);
+    if (node) mark(node, text);
+    return !node;
+  });
+  parts.fault.replaceChildren(...rest.map(({text}) => el("p", {}, text)));
+  say("Not answered: the last good advice stays.", true);
+}
+
+function draw({heads, assumed}) {
+  const rules = told.fitted.map((name) => latest[name]).filter(Boolean);
+  const fold = (rule, ...inside) => el("details", {open: unfolded.has(rule.family), ontoggle: (event) => unfolded[event.target.open ? "add" : "delete"](rule.family)}, el("summary", {}, `Why ${rule.family}`), ...inside);
+  const wide = (node) => el("div", {class: "wide", tabindex: 0, role: "group", "aria-label": node.caption.textContent}, node);
+  const family = (rule) => rule.old ? `${rule.family} …` : rule.family;
+  const similar = rules[0].rows?.find(([title]) => title === "Optimised years");
+  const warned = rules.flatMap((rule) => rule.warnings.map((each) => el("p", {class: "fault"}, `${rule.family}: ${each}`)));
+  const each = told.system
+    ? rules.flatMap((rule) => [wide(table(rule.heads, rule.table, `Rule ${family(rule)}`)), fold(rule, el("ul", {}, rule.reasons.map((reason) => el("li", {}, reason))))])
+    : [wide(table(heads, rules.map((rule) => [family(rule), ...rule.cells]), "Advice of each rule")), similar && el("p", {}, `Optimised years: ${similar[1]}`),
+      ...rules.map((rule) => fold(rule, el("div", {class: "words"}, table(["What", "Advice"], rule.rows))))];
+  parts.advice.replaceChildren(...each.filter(Boolean), ...assumed.map((words) => el("p", {class: "key"}, words)), ...warned);
+}
+
+screen("operate", "Operate", show);
