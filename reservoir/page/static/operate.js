@@ -123,7 +123,8 @@ function refused(faults) {
 
 function draw({heads, assumed}) {
   const rules = told.fitted.map((name) => latest[name]).filter(Boolean);
-  const fold = (rule, ...inside) => el("details", {open: unfolded.has(rule.family), ontoggle: (event) => unfolded[event.target.open ? "add" : "delete"](rule.family)}, el("summary", {}, `Why ${rule.family}`), ...inside);
+  const turn = (name) => unfolded.delete(name) || unfolded.add(name);
+  const fold = (rule, ...inside) => el("details", {open: unfolded.has(rule.family)}, el("summary", {onclick: () => turn(rule.family)}, `Why ${rule.family}`), ...inside);
   const wide = (node) => el("div", {class: "wide", tabindex: 0, role: "group", "aria-label": node.caption.textContent}, node);
   const family = (rule) => rule.old ? `${rule.family} …` : rule.family;
   const similar = rules[0].rows?.find(([title]) => title === "Optimised years");
