@@ -12,13 +12,13 @@ from reservoir.hydro.inflow import ASSUMED
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.system import System
 from reservoir.hydro.unit_system import UnitSystem
-from reservoir.io.plan_folder.files import PROVENANCE, read_caveats, read_units
+from reservoir.io.plan_folder.files import PROVENANCE, RESERVOIR, SYSTEM, read_caveats, read_units
 from reservoir.io.plan_folder.tables import read_schedule
 from reservoir.io.rule_file import UNITS, RuleFile, read_rule_file, require_same_plan, require_same_reservoir
 from reservoir.io.system_file import read_system
 from reservoir.io.system_rule_file import SystemRuleFile, read_system_rule
 from reservoir.io.workplace import clear_abandoned
-from reservoir.rules import Rule
+from reservoir.rules import FAMILIES, Rule
 from reservoir.rules.families.separable import SEPARABLE, Separable, SystemRule
 
 if TYPE_CHECKING:
@@ -52,6 +52,11 @@ class RuleInputs:
     reservoir: Reservoir
     plan_folder: Path | None
     others: dict[str, Rule | None] = field(default_factory=dict, repr=False)
+
+    @property
+    def family(self) -> str:
+        """The family of the rule."""
+        return self.rule.family
 
     @property
     def record_unit(self) -> str:
@@ -138,6 +143,11 @@ class SystemRuleInputs:
         return self.file.rule
 
     @property
+    def family(self) -> str:
+        """The family of the rule."""
+        return self.file.family
+
+    @property
     def record_unit(self) -> str:
         """The unit of the record that the plan was made for; empty if nobody said it, or sites differ in it."""
         units = {unit_said(record) for record in self.file.records.values()}
@@ -178,3 +188,33 @@ def read_system_rule_inputs(rule_file: Path, system_file: Path) -> SystemRuleInp
     clear_abandoned(rule_file.absolute().parent.parent)  # a run that was killed in the midst of an exchange of files
     system, plan_folder = read_system(system_file), plan_folder_of(rule_file)
     return SystemRuleInputs(read_system_rule(rule_file, system), system, plan_folder)
+
+
+#: All rules of a plan.
+PlanRules = tuple[RuleInputs | SystemRuleInputs, ...]
+
+
+def read_rules_of(plan_folder: Path) -> PlanRules:
+    """Read all rules of a plan, in the order of families.
+
+    Raises
+    ------
+    InputError
+        With the mistakes of a file, or if it was fitted to another reservoir, system or plan.
+    """
+    from reservoir.io.reservoir_toml.reader import read_reservoir
+    from reservoir.rules.system_evaluation import SYSTEM_FAMILIES
+
+    files = sorted(plan_folder.glob("rules/*.json"))
+    if (plan_folder / SYSTEM).is_file():
+        system = read_system(plan_folder / SYSTEM)
+        families = {path.stem.removesuffix(f"-{system.names[0]}"): path for path in files}  # one file of each
+        of_system = (read_system_rule(families[each], system) for each in SYSTEM_FAMILIES if each in families)
+        return tuple(SystemRuleInputs(each, system, plan_folder) for each in of_system)
+    plant, read = read_reservoir(plan_folder / RESERVOIR), [read_rule_file(path) for path in files]
+    for each in read:
+        require_same_reservoir(each, plant)
+        require_same_plan(each, plan_folder)
+    others: dict[str, Rule | None] = {each.rule.family: each.rule for each in read}
+    read.sort(key=lambda each: list(FAMILIES).index(each.rule.family))
+    return tuple(RuleInputs(each.rule, each, plant, plan_folder, others) for each in read)

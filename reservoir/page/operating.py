@@ -15,14 +15,10 @@ from reservoir.errors import InputError, Mistake, restated
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.system import System
 from reservoir.hydro.unit_system import UnitSystem, told_in
-from reservoir.io.plan_folder.files import RESERVOIR, SYSTEM, read_provenance
+from reservoir.io.plan_folder.files import SYSTEM, read_provenance
 from reservoir.io.records.reader import read_inflow_forecast
 from reservoir.io.records.sites import read_system_forecast
-from reservoir.io.reservoir_toml.reader import read_reservoir
-from reservoir.io.rule_file import read_rule_file, require_same_plan, require_same_reservoir
-from reservoir.io.rule_inputs import RuleInputs, SystemRuleInputs
-from reservoir.io.system_file import read_system
-from reservoir.io.system_rule_file import read_system_rule
+from reservoir.io.rule_inputs import PlanRules, RuleInputs, SystemRuleInputs, read_rules_of
 from reservoir.page.workspace import Tell
 from reservoir.report.advice import USUAL_MONTHS, RuleAdvice, assumed_words, on_forecast, situation_of
 from reservoir.report.system_advice import TYPED, SystemRuleAdvice, system_situation_of
@@ -66,7 +62,7 @@ def operable(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
         "system": several,
         "families": told,
         "usual": [name for name in _USUAL if name in told],
-        "fitted": [_family(each) for each in rules],
+        "fitted": [each.family for each in rules],
         "months": list(MONTH_NAMES),
         "sites": _sites(rules[0], units) if rules else [],
         "units": {ending: units.amount(0.0, ending)[1] for ending in _ENDINGS},
@@ -93,7 +89,7 @@ def advice(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     folder, month = desk.workspace.path(str(ask.get("plan", ""))), cast(int, ask.get("month"))
     if month not in range(1, 13):
         raise InputError("is no month", "1 to 12", column="month", value=month)
-    rules = [each for each in _rules(folder) if not ask.get("families") or _family(each) in ask["families"]]
+    rules = [each for each in _rules(folder) if not ask.get("families") or each.family in ask["families"]]
     if not rules:
         raise InputError("has no such rules", mend="fit them", column="plan", value=folder.name)
     several = isinstance(rules[0], SystemRuleInputs)
@@ -105,7 +101,8 @@ def advice(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
         if ask.get("ensemble"):
             if typed["inflow"]:
                 raise InputError("is given together with --ensemble", "one of them", column="--inflow")
-            forecast = _forecast(folder, desk.workspace.file(str(ask["ensemble"])), month)
+            file = desk.workspace.file(str(ask["ensemble"]))
+            forecast = _forecast(folder, file, file.stat().st_mtime_ns, month)
         flood = _number(ask.get("flood"), "flood", -math.inf)
         advise = _advised_system if several else _advised
         return advise(rules, month, typed, forecast, flood, units)
@@ -176,31 +173,15 @@ def _advised_system(
     return {"rules": told, "assumed": [f"Assumed: {words}" for words in assumed]}
 
 
-def _family(inputs: RuleInputs | SystemRuleInputs) -> str:
-    return inputs.rule.family if isinstance(inputs, RuleInputs) else inputs.file.family
-
-
-def _rules(folder: Path) -> tuple[RuleInputs | SystemRuleInputs, ...]:
-    """Rules of a plan, in the order of families; read again where their files changed."""
-    files = (*folder.glob("rules/*.json"), *folder.glob("*.toml"))
-    return _read_rules(folder, tuple((path, path.stat().st_mtime_ns) for path in sorted(files)))
+def _rules(folder: Path) -> PlanRules:
+    """Rules of a plan; read again where its files changed."""
+    files = sorted((*folder.glob("rules/*.json"), *folder.glob("*.toml"), *folder.glob("schedule.csv")))
+    return _read_rules(folder, tuple((path, path.stat().st_mtime_ns) for path in files))
 
 
 @lru_cache(4)
-def _read_rules(folder: Path, stamps: tuple[tuple[Path, int], ...]) -> tuple[RuleInputs | SystemRuleInputs, ...]:
-    files = [path for path, _ in stamps if path.suffix == ".json"]
-    if (folder / SYSTEM).is_file():
-        system = read_system(folder / SYSTEM)
-        families = {path.stem.removesuffix(f"-{system.names[0]}"): path for path in files}  # one file of each
-        of_system = (read_system_rule(families[each], system) for each in SYSTEM_FAMILIES if each in families)
-        return tuple(SystemRuleInputs(each, system, folder) for each in of_system)
-    plant, read = read_reservoir(folder / RESERVOIR), [read_rule_file(path) for path in files]
-    read.sort(key=lambda each: list(FAMILIES).index(each.rule.family))
-    for each in read:
-        require_same_reservoir(each, plant)
-        require_same_plan(each, folder)
-    others = {each.rule.family: each.rule for each in read}
-    return tuple(RuleInputs(each.rule, each, plant, folder, cast(Any, others)) for each in read)
+def _read_rules(folder: Path, stamps: tuple[tuple[Path, int], ...]) -> PlanRules:
+    return read_rules_of(folder)
 
 
 def _sites(inputs: RuleInputs | SystemRuleInputs, units: UnitSystem) -> list[dict[str, Any]]:
@@ -258,17 +239,13 @@ def _numbers(ask: Mapping[str, Any], key: str, names: tuple[str, ...]) -> dict[s
     return typed
 
 
-def _forecast(folder: Path, file: Path, month: int) -> FloatArray:
-    """The members of a forecast, shape (members, months) or, of a system, (members, months, reservoirs)."""
-    return _read_forecast(folder, _rules(folder)[0].record_unit, file, file.stat().st_mtime_ns, month)
-
-
 @lru_cache(8)
-def _read_forecast(folder: Path, unit: str, file: Path, stamp: int, month: int) -> FloatArray:
+def _forecast(folder: Path, file: Path, stamp: int, month: int) -> FloatArray:
+    """The members of a forecast, shape (members, months) or, of a system, (members, months, reservoirs)."""
     inputs = _rules(folder)[0]
     if isinstance(inputs, SystemRuleInputs):
-        return read_system_forecast(inputs.system, file, unit, month)
-    return read_inflow_forecast(file, unit, month)
+        return read_system_forecast(inputs.system, file, inputs.record_unit, month)
+    return read_inflow_forecast(file, inputs.record_unit, month)
 
 
 def _at_fields(names: tuple[str, ...]) -> AbstractContextManager[None]:

@@ -132,6 +132,7 @@ def test_a_river_is_replanned(call, tmp_path, strict):
     advised = strict(call("operate", "p/rules/replan.json", *asked).out)
     assert [each["reservoir"] for each in advised["reservoirs"]] == ["upper", "lower"]
     assert all(each["water_value"] is not None for each in advised["reservoirs"])
+    assert advised["family"] == "replan"
     assert strict(call("operate", "p/rules/separable.json", *asked, "--replan").out) == advised
     told = call("simulate", "p/rules/replan.json", "flows.csv", "--reservoir", "upper.toml", "--out", "t", status=2).err
     assert "rule.family: is a family of rules of several reservoirs" in told
