@@ -34,15 +34,15 @@ from reservoir.io.reservoir_toml.reader import reservoir_of
 from reservoir.io.reservoir_toml.template import require_name
 from reservoir.io.workbook import is_workbook, own_sheets, require_cells, sheets_of
 
-#: How a record is read, by the arguments of `read_inflow`: what a reader is asked, and the answers to choose from.
-READING: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "unit": ("Unit of the inflow, such as m3/s, cfs, hm3 or acre-ft", ()),
-    "column": ("Column of the inflow", ()),
-    "water_year": ("Calendar year by which the file names its water years", ("begins", "ends")),
-    "missing_days": ("Days that a month may lack, 0 to 30", ()),
-    "negative": ("What becomes of negative values", ("keep", "zero")),
-    "dates": ("Order in dates such as 10/01/1990", ("month-first", "day-first")),
-    "first_year": ("Year of the earliest row, where years have two digits", ()),
+#: How a record is read, by the arguments of `read_inflow`: what a reader is asked, a hint, and the answers there are.
+READING: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
+    "unit": ("Unit of the inflow", "m3/s, cfs, hm3, acre-ft, ...", ()),
+    "column": ("Column of the inflow", "its name; or OTHER=VALUE for the rows of one series", ()),
+    "missing_days": ("Days that a month may lack", "0 to 30", ()),
+    "negative": ("What becomes of negative values", "", ("keep", "zero")),
+    "dates": ("Order in dates such as 10/01/1990", "", ("month-first", "day-first")),
+    "water_year": ("Year by which the file names its water years", "", ("begins", "ends")),
+    "first_year": ("Year of the earliest row", "where years have two digits", ()),
 }
 _WHOLE = ("missing_days", "first_year")
 #: What may be given in place of an invented number that few people have, and in place of what.

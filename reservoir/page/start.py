@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import replace
@@ -48,7 +49,7 @@ def read(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
         "sheets": case.sheets,
         "fields": list(case.fields()),
         "left": [each.column for each in case.left()],
-        "faults": {about: [units.text(str(each)) for each in mistakes] for about, mistakes in case.faults.items()},
+        "faults": {about: [*map(_on_page, mistakes)] for about, mistakes in case.faults.items()},
     }
 
 
@@ -61,7 +62,7 @@ def begin(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
         With all that was refused, and every invented number that was not agreed to.
     """
     case, folder = _case(desk, ask, tell), desk.workspace.folder
-    wrong = [replace(each, column=each.column or about) for about, all_of in case.faults.items() for each in all_of]
+    wrong = [replace(each, column=each.column or about) for about, some in case.faults.items() for each in some]
     wrong += case.left()
     if wrong or case.draft is None or case.check is None:
         raise InputError(wrong or [Mistake("two files are needed", "a table of levels, and a record of inflow")])
@@ -74,6 +75,12 @@ def begin(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     return {"words": [own.name, "--reservoir", base.name, *case.words]}
 
 
+def _on_page(mistake: Mistake) -> str:
+    """A mistake in the words of the page: options of commands are its fields."""
+    fields = {name.replace("_", "-"): label for name, (label, *_) in READING.items()}
+    return re.sub(rf"--({'|'.join(fields)})\b", lambda option: f"“{fields[option[1]]}”", str(mistake))
+
+
 def _case(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> FirstCase:
     """What a browser has dropped and typed, as a case."""
     tell("reading", 0, None)
@@ -83,11 +90,14 @@ def _case(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> FirstCase:
         with missing.telling(which):
             if ask.get(which):
                 files[which] = desk.workspace.file(str(ask[which]))
-    typed = {str(key): (str(text), str(unit)) for key, (text, unit) in dict(ask.get("typed") or {}).items()}
-    reading, kept = (
-        {str(key): str(text) for key, text in dict(ask.get(of) or {}).items()} for of in ("reading", "kept")
-    )
-    sheets = [str(name) for name in ask.get("sheets") or ()]
+    try:
+        typed = {str(key): (str(text), str(unit)) for key, (text, unit) in dict(ask.get("typed") or {}).items()}
+        reading, kept = (
+            {str(key): str(text) for key, text in dict(ask.get(of) or {}).items()} for of in ("reading", "kept")
+        )
+        sheets = [str(name) for name in ask.get("sheets") or ()]
+    except (TypeError, ValueError):
+        raise InputError("is no question of the Start screen", "pairs of a number and its unit, by key") from None
     how: dict[str, Any] = {"sheets": sheets, "reading": reading, "typed": typed, "kept": kept, "most_cells": MOST_CELLS}
     case = first_case(files.get("table"), files.get("inflow"), name=str(ask.get("name") or ""), **how)
     case.faults |= missing.faults

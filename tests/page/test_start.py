@@ -137,6 +137,15 @@ def test_a_refused_file_is_told_beside_it_and_the_other_is_still_read(desk, file
     assert "outside" in read(desk, table="../../etc/passwd")["faults"]["table"][0]
 
 
+def test_what_a_record_needs_is_asked_for_in_the_words_of_the_page(desk, files):
+    lacking = "date,inflow_m3s\n" + "".join(f"2001-{day // 28 + 1:02}-{day % 28 + 1:02},5\n" for day in range(28 * 12))
+    ask = files | {"inflow": dropped(desk, "days.csv", lacking)}
+    assert "(“Days that a month may lack” 3)" in read(desk, **ask)["faults"]["inflow"][0]
+    assert read(desk, **ask, reading={"missing_days": "3"})["faults"] == {}
+    with pytest.raises(InputError, match="no question"):
+        read(desk, typed={"storage.full_hm3": 12})
+
+
 def test_a_workbook_may_hold_all_and_its_sheets_can_be_chosen(desk, tmp_path):
     book = saved(case_sheets(), tmp_path / "case.xlsx")
     answer = read(desk, table=dropped(desk, "case.xlsx", book.read_bytes()))

@@ -13,10 +13,10 @@ const plain = (number) => number.replace(/\.0\b/g, "").replace(/[[\]]/g, "");
 const told = (faults = []) => faults.map((text) => el("p", {}, text));
 let rows = new Map(), places = {}, newest = 0;
 
-function choice(label, names, value, change) {
-  const options = ["", ...names].map((name) => el("option", {value: name, selected: name === value}, name || "as the file shows"));
-  return el("label", {}, label, el("select", {onchange: (event) => change(event.target.value)}, options));
-}
+const options = (names, value) => names.map((name) => el("option", {value: name, selected: name === value}, name || "as the file shows"));
+const choice = (label, names, value, change) => el("label", {}, label, el("select", {onchange: (event) => change(event.target.value)}, options(["", ...names], value)));
+// Keep what was typed or chosen, under a name; nothing of what is empty.
+const keep = (kept, name, value) => { if (value) kept[name] = value; else delete kept[name]; read(); };
 
 // Send a file to the workspace; what is refused is told beside it, and the file that was there stays.
 async function take(which, file) {
@@ -27,9 +27,8 @@ async function take(which, file) {
     const sent = await fetch(`/upload?name=${encodeURIComponent(file.name)}`, {method: "POST", body: file});
     const answer = await sent.json();
     if (answer.fault) throw answer.fault;
-    Object.assign(mine, {[which]: answer.file});
-    delete mine.sheets[which];
-    await read();
+    mine[which] = answer.file;
+    keep(mine.sheets, which, "");
   } catch (fault) {
     places[which].fault.replaceChildren(...told([Array.isArray(fault) ? textOf(fault) : `${file.name} could not be sent: ${fault.message}`]));
     say("the file was refused", true);
@@ -40,36 +39,29 @@ function box(which) {
   const [title, hint] = FILES[which];
   const place = places[which] = {fault: el("div", {class: "fault"}), name: el("p", {class: "key"}), read: el("div"), sheet: el("div")};
   const input = el("input", {type: "file", accept: ".csv,.txt,.tsv,.xlsx,.xlsm,.nc", onchange: (event) => take(which, event.target.files[0])});
-  const drop = (event) => { event.preventDefault(); node.classList.remove("over"); take(which, event.dataTransfer.files[0]); };
-  const over = (event) => { event.preventDefault(); node.classList.add("over"); };
-  const node = el("section", {class: "drop", ondragover: over, ondragleave: () => node.classList.remove("over"), ondrop: drop},
+  const over = (event) => { event.preventDefault(); event.currentTarget.classList.toggle("over", event.type === "dragover"); };
+  const drop = (event) => { over(event); take(which, event.dataTransfer.files[0]); };
+  return el("section", {class: "drop", ondragover: over, ondragleave: over, ondrop: drop},
     el("label", {}, el("strong", {}, title), input), el("p", {class: "key"}, hint), place.name, place.fault, place.sheet, place.read);
-  return node;
 }
 
 // A field for a number that nobody gave. What is typed in it stays in it, whatever becomes of the others.
 function row(field) {
   const {key} = field, [number, unit] = mine.typed[key] ?? ["", field.unit];
-  const input = el("input", {inputmode: "decimal", autocomplete: "off", value: number, "aria-describedby": `fault-${key}`, onchange: () => change()});
-  const units = el("select", {"aria-label": `unit of ${field.meaning}`, onchange: () => change()}, field.units.map((name) => el("option", {value: name, selected: name === unit}, name)));
-  const keep = el("input", {type: "checkbox", onchange: () => change()});
-  const fault = el("div", {class: "fault", id: `fault-${key}`}), keeping = el("span"), expected = el("span", {class: "key"});
-  const node = el("div", {class: "ask"}, el("label", {}, field.meaning, input), field.units[0] && units, expected, el("label", {class: "check"}, keep, keeping), fault);
-  const change = () => {
-    if (input.value.trim()) mine.typed[key] = [input.value, units.value]; else delete mine.typed[key];
-    if (keep.checked) mine.kept[key] = made.number; else delete mine.kept[key];
-    read();
-  };
-  const made = {node, number: "", show(now, faults) {
-    made.number = now.number ?? "";
-    keep.parentNode.hidden = !made.number || key in mine.typed;
-    keeping.textContent = `I keep this assumption: ${plain(made.number)} ${now.unit}${now.source ? ` (${now.source})` : ""}`;
-    keep.checked = Boolean(now.kept);
+  const change = () => keep(mine.typed, key, input.value.trim() && [input.value, units.value]);
+  const input = el("input", {inputmode: "decimal", autocomplete: "off", value: number, "aria-describedby": `fault-${key}`, onchange: change});
+  const units = el("select", {"aria-label": `unit of ${field.meaning}`, onchange: change}, options(field.units, unit));
+  const tick = el("input", {type: "checkbox", onchange: () => keep(mine.kept, key, tick.checked && tick.value)}), keeping = el("span");
+  const fault = el("div", {class: "fault", id: `fault-${key}`}), expected = el("span", {class: "key"});
+  const node = el("div", {class: "ask"}, el("label", {}, field.meaning, input), field.units[0] && units, expected, el("label", {class: "check"}, tick, keeping), fault);
+  return {node, show(now, faults) {
+    Object.assign(tick, {value: now.number ?? "", checked: Boolean(now.kept)});
+    tick.parentNode.hidden = !now.number || key in mine.typed;
+    keeping.textContent = `I keep this assumption: ${plain(tick.value)} ${now.unit}${now.source ? ` (${now.source})` : ""}`;
     expected.textContent = [now.instead, now.expected && `expected ${now.expected}`].filter(Boolean).join("; ");
     fault.replaceChildren(...told(faults));
     input.setAttribute("aria-invalid", String(Boolean(faults)));
   }};
-  return made;
 }
 
 async function read() {
@@ -80,30 +72,26 @@ async function read() {
     const {name, fault, sheet} = places[which], sheets = answer.sheets[which] ?? [];
     name.textContent = mine[which].replace("uploads/", "");
     fault.replaceChildren(...told(faults[which]));
-    sheet.replaceChildren(...(sheets.length > 1 ? [choice("Sheet", sheets, mine.sheets[which], (value) => { mine.sheets[which] = value; read(); })] : []));
+    sheet.replaceChildren(...(sheets.length > 1 ? [choice("Sheet", sheets, mine.sheets[which], (value) => keep(mine.sheets, which, value))] : []));
   }
   places.table.read.replaceChildren(el("ul", {}, answer.read.map((text) => el("li", {}, text))));
   places.inflow.read.replaceChildren(el("dl", {}, Object.entries(answer.record).flatMap(([topic, said]) =>
     [el("dt", {}, topic), ...said.map((text) => el("dd", {class: topic === "Doubt" ? "fault" : ""}, text))])));
   for (const [name, {node, fault}] of Object.entries(places.reading)) {
     fault.replaceChildren(...told(faults[name] ?? (left.includes(name) ? ["The file does not say it, and nobody gave it."] : [])));
-    if (faults[name] || left.includes(name)) node.closest("details").open = true;
+    if (faults[name] || faults.inflow || left.includes(name)) node.closest("details").open = true;
   }
   places.name.replaceChildren(...told(faults.name));
   const known = new Set([...Object.keys(FILES), ...Object.keys(places.reading), ...shown, "name"]);
   places.other.replaceChildren(...told(Object.entries(faults).flatMap(([key, texts]) => known.has(key) ? [] : texts)));
-  const order = fields.map(({key}) => key).join();
   for (const field of fields) {
     if (!rows.has(field.key)) rows.set(field.key, row(field));
     rows.get(field.key).show(field, faults[field.key]);
   }
-  if (order !== places.order) { // what has the cursor keeps it
+  if (places.order !== (places.order = [...shown].join())) { // what has the cursor keeps it
     const focused = document.activeElement;
-    places.form.replaceChildren(...Object.entries(SECTIONS).map(([section, title]) => {
-      const own = fields.filter(({key}) => key.startsWith(`${section}.`)).map(({key}) => rows.get(key).node);
-      return own.length ? el("fieldset", {}, el("legend", {}, title), own) : "";
-    }));
-    places.order = order;
+    places.form.replaceChildren(...Object.entries(SECTIONS).map(([section, title]) => [title, [...shown].filter((key) => key.startsWith(`${section}.`))])
+      .filter(([, keys]) => keys.length).map(([title, keys]) => el("fieldset", {}, el("legend", {}, title), keys.map((key) => rows.get(key).node))));
     if (focused?.isConnected) focused.focus();
   }
   places.plan.hidden = !fields.length;
@@ -125,16 +113,16 @@ async function plan(event) {
 async function show(root) {
   rows = new Map();
   const offered = await ask("offered"), {reading} = offered, fields = {};
-  for (const [name, [label, choices]] of Object.entries(reading)) {
-    const change = (value) => { if (value) mine.reading[name] = value; else delete mine.reading[name]; read(); }, fault = el("div", {class: "fault"});
+  for (const [name, [label, hint, choices]] of Object.entries(reading)) {
+    const change = (value) => keep(mine.reading, name, value), fault = el("div", {class: "fault"});
     const node = choices.length ? choice(label, choices, mine.reading[name], change)
-      : el("label", {}, label, el("input", {value: mine.reading[name] ?? "", onchange: (event) => change(event.target.value.trim())}));
+      : el("label", {}, label, el("input", {value: mine.reading[name] ?? "", placeholder: hint, onchange: (event) => change(event.target.value.trim())}));
     fields[name] = {node: el("div", {}, node, fault), fault};
   }
   places = {reading: fields, name: el("div", {class: "fault"}), other: el("div", {class: "fault"}), form: el("div", {class: "invented"})};
   places.plan = el("div", {hidden: true}, el("h2", {}, "What nobody gave"),
     el("p", {class: "key"}, "Give your number, or keep the assumption; what is kept is named in every result. Several numbers, one for each month, are separated by blanks."),
-    el("label", {}, "Name of the reservoir ", el("input", {value: mine.name, onchange: (event) => { mine.name = event.target.value.trim(); read(); }})), places.name,
+    el("label", {}, "Name of the reservoir ", el("input", {value: mine.name, onchange: (event) => keep(mine, "name", event.target.value.trim())})), places.name,
     places.form, el("div", {class: "buttons"}, el("button", {type: "button", onclick: plan}, "Plan it")));
   const choose = (label, names) => el("label", {}, label, el("select", {}, names.map((name) => el("option", {value: name}, name))));
   const pair = [choose("Reservoir", offered.reservoirs), choose("Record", offered.records)];
