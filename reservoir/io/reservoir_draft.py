@@ -98,7 +98,7 @@ def _keeping_most(path: Path, reading: Mapping[str, Any]) -> Inflow | None:
         by_month = InflowCheck(records[0]).years_by_first_month
     except InputError as refused:
         if any(mistake.row or mistake.column for mistake in refused.mistakes):  # wrong by any month
-            return None
+            raise
     most = max(by_month.values(), default=math.inf)
     for month in sorted(month for month in months if by_month.get(month, most) >= most):
         if max((record.years for record in records), default=0) < most:
