@@ -58,8 +58,10 @@ class Sheet(NamedTuple):
 def require_cells(data: bytes, most: int) -> None:
     """Refuse a workbook with more cells than `most` in all its sheets, before anything else reads it: InputError."""
     with suppress(zipfile.BadZipFile), zipfile.ZipFile(io.BytesIO(data)) as archive:
-        cells = 0
-        for part in (name for name in archive.namelist() if name.startswith("xl/worksheets/")):
+        parts, cells = archive.infolist(), 0
+        if sum(part.file_size for part in parts) > _LARGEST_BYTES:
+            return  # refused by whatever reads it
+        for part in (part for part in parts if part.filename.startswith("xl/worksheets/")):
             with archive.open(part) as opened:
                 for chunk in iter(lambda opened=opened: opened.read(_CHUNK), b""):  # type: ignore[misc]
                     cells += len(_CELL.findall(chunk))

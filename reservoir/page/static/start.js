@@ -14,7 +14,7 @@ const told = (faults = []) => faults.map((text) => el("p", {}, text));
 let rows = new Map(), places = {}, newest = 0;
 
 const options = (names, value) => names.map((name) => el("option", {value: name, selected: name === value}, name || "as the file shows"));
-const choice = (label, names, value, change) => el("label", {}, label, el("select", {onchange: (event) => change(event.target.value)}, options(["", ...names], value)));
+const choice = (label, names, value, change) => el("label", {}, `${label} `, el("select", {onchange: (event) => change(event.target.value)}, options(["", ...names], value)));
 // Keep what was typed or chosen, under a name; nothing of what is empty.
 const keep = (kept, name, value) => { if (value) kept[name] = value; else delete kept[name]; read(); };
 
@@ -124,7 +124,7 @@ async function show(root) {
     el("p", {class: "key"}, "Give your number, or keep the assumption; what is kept is named in every result. Several numbers, one for each month, are separated by blanks."),
     el("label", {}, "Name of the reservoir ", el("input", {value: mine.name, onchange: (event) => keep(mine, "name", event.target.value.trim())})), places.name,
     places.form, el("div", {class: "buttons"}, el("button", {type: "button", onclick: plan}, "Plan it")));
-  const choose = (label, names) => el("label", {}, label, el("select", {}, names.map((name) => el("option", {value: name}, name))));
+  const choose = (label, names) => el("label", {}, `${label} `, el("select", {}, names.map((name) => el("option", {value: name}, name))));
   const pair = [choose("Reservoir", offered.reservoirs), choose("Record", offered.records)];
   const button = (text, body) => el("button", {type: "button", onclick: (event) => opened(event.target, body())}, text);
   root.replaceChildren(el("div", {class: "start"},
