@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -37,6 +38,13 @@ class Case:
     inflow_file: Path
     reference_gwh: float | None = None
     typical_years: Mapping[str, str] | None = None
+
+    @property
+    def says(self) -> list[str]:
+        """What its files say of themselves: descriptions and caveats."""
+        tree = tomllib.loads(self.reservoir_file.read_text("utf-8"))
+        of_record = re.findall(r"^# caveat: (.+)$", self.inflow_file.read_text("utf-8"), re.MULTILINE)
+        return [str(text) for text in (tree.get("description"), tree.get("caveat"), *of_record) if text]
 
     def reservoir(self) -> Reservoir:
         """Read the reservoir."""

@@ -83,7 +83,7 @@ def command(
     for guess in draft.guesses:
         say(f"  {guess}")
     again = [f"--{key.replace('_', '-')} {value}" for key, value in reading.items() if key != "sheet" and value]
-    again += [f'--sheet "{sheet}"' for sheet in reading["sheet"] if record is not None]
+    again += [f'--sheet "{sheet}"' for sheet in files.reading["sheet"] if record is not None]
     say(f"Written to {target}. Replace its numbers with those of your reservoir, then run:")
     say(" ".join([f"  reservoir plan {files.inflow or 'INFLOW.csv'} --reservoir {target}", *again]))
 

@@ -35,9 +35,15 @@ _OF_LEVELS = "pool|water|surface|lake|forebay|level|elevation|elev|el|stage|wse?
 _QUANTITIES = {
     name: _Quantity(re.compile(rf"\b({words})\b|{chinese}"), sizes, example)
     for name, words, chinese, sizes, example in (
-        ("area", "surface area|water surface|area|surface", "面积", AREA_KM2, "area_acres"),
-        ("storage", "storage|volume|vol|capacity|contents?|stored|gross|total", "库容", VOLUME_HM3, "storage_acre_ft"),
-        ("level", _OF_LEVELS, "水位", LENGTH_M, "level_ft"),
+        ("area", "surface area|water surface|area|surface", "水面面积|水面积|面积", AREA_KM2, "area_acres"),
+        (
+            "storage",
+            "storage|volume|vol|capacity|contents?|stored|gross|total",
+            "总库容|库容",
+            VOLUME_HM3,
+            "storage_acre_ft",
+        ),
+        ("level", _OF_LEVELS, "库水位|水位|高程", LENGTH_M, "level_ft"),
     )
 }
 #: Words beside them that change nothing; anything else might be a multiplier or another unit.

@@ -13,18 +13,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from reservoir.errors import InputError, shortened
-from reservoir.hydro.attributes import LONGEST_NAME, YearEnd, plain
+from reservoir.errors import InputError, Mistake, shortened
+from reservoir.hydro.attributes import LISTS, LONGEST_NAME, Attribute, Unit, YearEnd, plain, units_of
 from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR
 from reservoir.hydro.curve_checks import invented_numbers
 from reservoir.hydro.curves.curve import Table
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.inflow_check import InflowCheck
 from reservoir.hydro.units import LENGTH_M
-from reservoir.io.key_words import TAILWATER
+from reservoir.io.key_words import BY_LEVEL, TAILWATER, KeyMeant
 from reservoir.io.level_table import LevelColumn, LevelTable, holds_levels, read_level_table
 from reservoir.io.plant_table import Given, PlantTable, read_plant
+from reservoir.io.records.cells import parse_number
 from reservoir.io.records.reader import read_inflow
 from reservoir.io.reservoir_toml.draft import KEYS, row_of
 from reservoir.io.reservoir_toml.template import Value, literal, template
@@ -87,16 +89,42 @@ def _keeping_most(path: Path, reading: Mapping[str, Any]) -> Inflow | None:
 
     Years that begin with the record's first month are as many as can be.
     """
-    records = list[Inflow]()
-    with suppress(InputError):
+    records, months, by_month = list[Inflow](), set(range(1, MONTHS_PER_YEAR + 1)), dict[int, int]()
+    try:
         records.append(read_inflow(path, **reading))
-    left_out = " ".join(str(note) for note in records[0].notes if "left out" in note) if records else ""
-    months = {int(month) for month in re.findall(r"\b\d{4}-(\d{2})\b", left_out)}
-    months |= {month % MONTHS_PER_YEAR + 1 for month in months}  # the first month of days may not be whole
-    for month in sorted(months) if records else range(1, MONTHS_PER_YEAR + 1):
-        with suppress(InputError):
-            records.append(read_inflow(path, first_month=month, **reading))
+        left_out = " ".join(str(note) for note in records[0].notes if "left out" in note)
+        months = {int(month) for month in re.findall(r"\b\d{4}-(\d{2})\b", left_out)}
+        months |= {month % MONTHS_PER_YEAR + 1 for month in months}  # the first month of days may not be whole
+        by_month = InflowCheck(records[0]).years_by_first_month
+    except InputError as refused:
+        if any(mistake.row or mistake.column for mistake in refused.mistakes):  # wrong by any month
+            raise
+    most = max(by_month.values(), default=math.inf)
+    for month in sorted(month for month in months if by_month.get(month, most) >= most):
+        if max((record.years for record in records), default=0) < most:
+            with suppress(InputError):
+                records.append(read_inflow(path, first_month=month, **reading))
     return max(records, key=lambda record: record.years, default=None)
+
+
+class Guess(NamedTuple):
+    """A number that nobody gave: its key as written, the number as written, the key's row, what it was taken from."""
+
+    key: str
+    number: str
+    row: Attribute | None
+    source: str
+
+    @property
+    def meaning(self) -> str:
+        """What it is, without the unit, which the key names."""
+        of_formula = "tailwater by release, " * self.key.startswith("curves.tailrace.")
+        meaning = re.sub(r", (m|MW)$", "", self.row.meaning) if self.row else "unknown"
+        return of_formula + meaning
+
+    def __str__(self) -> str:
+        source = f" ({self.source})" if self.source else ""
+        return f"{self.key} = {shortened(self.number, 32)}: {self.meaning}{source}"
 
 
 @dataclass(frozen=True)
@@ -109,15 +137,48 @@ class ReservoirDraft:
     sources: Mapping[str, str]
 
     @property
-    def guesses(self) -> tuple[str, ...]:
-        """Numbers that nobody gave, each with what it means, and what it was taken from."""
-        said = list[str]()
-        for key, number in invented_numbers(self.text.encode()):
-            row, source = row_of(key), self.sources.get(key, "")
-            of_formula = "tailwater by release, " * key.startswith("curves.tailrace.")
-            meaning = f"{of_formula}{row.meaning}" if row else "unknown"
-            said.append(f"{key} = {shortened(number, 32)}: {meaning}{f' ({source})' if source else ''}")
-        return tuple(said)
+    def guesses(self) -> tuple[Guess, ...]:
+        """Numbers that nobody gave, in the order of the file."""
+        left = invented_numbers(self.text.encode())
+        return tuple(Guess(key, number, row_of(key), self.sources.get(key, "")) for key, number in left)
+
+
+def units_typed(key: str) -> dict[str, tuple[Unit | None, bool]]:
+    """Units in which a number of a key may be typed; whether it is then a level that stands for a storage."""
+    row = TAILWATER if key == TAILWATER.key else KEYS[key]
+    units: dict[str, tuple[Unit | None, bool]] = {unit.name: (unit, False) for unit in row.units}
+    if key in BY_LEVEL:
+        units |= {f"{unit.name} (level)": (unit, True) for unit in units_of("level_m")[1]}
+    return units or {"": (None, False)}
+
+
+def typed_value(key: str, text: str, unit: str) -> Given:
+    """What somebody types for a key of the table: a number in one of its units; of what has months, twelve too.
+
+    Raises
+    ------
+    InputError
+        If it is no number, or there is no such key or unit.
+    """
+    if key != TAILWATER.key and key not in KEYS:
+        raise InputError("is no key of a reservoir file", column=key)
+    row = TAILWATER if key == TAILWATER.key else replace(KEYS[key], key=key)
+    if unit not in units_typed(key):
+        raise InputError("is no unit of this number", f"one of {', '.join(units_typed(key))}", column=key, value=unit)
+    numbers = [parse_number(part) for part in re.split(r"[\s;]+", text.strip())]
+    wrong = [replace(number, column=key, value=text) for number in numbers if isinstance(number, Mistake)]
+    if len(numbers) > 1 and row.kind not in LISTS:
+        wrong = [Mistake("are several numbers", "one number", column=key, value=text)]
+    if wrong:
+        raise InputError(wrong[0])
+    value: Any = tuple(numbers) if len(numbers) > 1 else numbers[0]
+    return Given(KeyMeant(row, *units_typed(key)[unit]), value, f"typed: {' '.join(text.split())} {unit}".strip())
+
+
+def name_from(*texts: str) -> str:
+    """The name of a reservoir that the first of some texts gives which has letters or digits."""
+    cut = ("".join(letter if is_name(letter) else "-" for letter in text) for text in texts)
+    return next(filter(None, (re.sub("-+", "-", text).strip("-_")[:LONGEST_NAME] for text in cut)), "reservoir")
 
 
 def draft_of_workbook(
@@ -125,6 +186,7 @@ def draft_of_workbook(
     names: Sequence[str] = (),
     name: str = "",
     scale_of: Callable[[int | None], RecordScale | None] | None = None,
+    typed: Sequence[Given] = (),
 ) -> ReservoirDraft:
     """The reservoir of a workbook with a level curve, and perhaps with limits, numbers of the plant and further curves.
 
@@ -137,6 +199,8 @@ def draft_of_workbook(
         Of the reservoir, in place of the one that a sheet or the file has.
     scale_of : callable, optional
         Looks at the record, for years that begin in the month that a sheet gives, if one does.
+    typed : sequence of Given
+        What counts in place of what the sheets give, and of guesses.
 
     Raises
     ------
@@ -149,24 +213,24 @@ def draft_of_workbook(
     given = {one.meant.row.key: one.value for one in plant.given}
     first_month = given.get("first_month")
     scale = scale_of(first_month if isinstance(first_month, int) else None) if scale_of else None
-    names_of_it = (
-        re.sub("-+", "-", "".join(letter if is_name(letter) else "-" for letter in text)).strip("-_")[:LONGEST_NAME]
-        for text in (str(given.get("name", "")), path.stem)
-    )
     try:
-        return draft(name or next(filter(None, names_of_it), "reservoir"), table, plant, scale)
+        return draft(name or name_from(str(given.get("name", "")), path.stem), table, plant, scale, typed)
     except InputError as refused:
         raise InputError(replace(mistake, file=str(path)) for mistake in refused.mistakes) from None
 
 
 def draft(
-    name: str, table: LevelTable | None, plant: PlantTable | None = None, record: RecordScale | None = None
+    name: str,
+    table: LevelTable | None,
+    plant: PlantTable | None = None,
+    record: RecordScale | None = None,
+    typed: Sequence[Given] = (),
 ) -> ReservoirDraft:
-    """Write a first reservoir file; without a table, the curve of the template stays."""
+    """Write a first reservoir file; without a table, the curve of the template stays. `typed` goes before sheets."""
     plant = plant or PlantTable()
     curves: dict[str, Any] = dict(plant.curves)
     values = dict[str, Value]()
-    for given in plant.given:
+    for given in (*plant.given, *typed):
         if given.meant.row is TAILWATER:
             points = {"coefficients": (given.value,), "level_unit": given.meant.unit.name if given.meant.unit else "m"}
             curves.setdefault("tailrace", (points, given.place))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -28,6 +29,8 @@ _COLUMNS, SHEET_ROWS = 251, 1_048_576
 _USUAL_BYTES, _LARGEST_BYTES, _MOST_PACKED = 8_000_000, 300_000_000, 100
 _SAVE = 'save the sheet as CSV (in a spreadsheet: "CSV UTF-8")'
 _INSTALL = "pip install 'reservoir[excel]'"
+#: How a cell begins in the parts of a workbook, and bytes that are looked at in one go.
+_CELL, _CHUNK = re.compile(rb"<(?:\w+:)?c[ >]"), 1 << 20
 #: Characters of a sheet's name.
 _LONGEST_NAME = 31
 
@@ -52,6 +55,21 @@ class Sheet(NamedTuple):
         return text.getvalue().encode("utf-8", "surrogatepass")
 
 
+def require_cells(data: bytes, most: int) -> None:
+    """Refuse a workbook with more cells than `most` in all its sheets, before anything else reads it: InputError."""
+    with suppress(zipfile.BadZipFile), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts, cells = archive.infolist(), 0
+        if sum(part.file_size for part in parts) > _LARGEST_BYTES:
+            return  # refused by whatever reads it
+        for part in (part for part in parts if part.filename.startswith("xl/worksheets/")):
+            with archive.open(part) as opened:
+                for chunk in iter(lambda opened=opened: opened.read(_CHUNK), b""):  # type: ignore[misc]
+                    cells += len(_CELL.findall(chunk))
+                    if cells > most:
+                        mend = "keep only the sheets and columns that are needed"
+                        raise InputError(f"the workbook has more than {most:,} cells", f"at most {most:,}", mend)
+
+
 def is_workbook(path: str | Path | None) -> bool:
     """Whether a file is a workbook, by its first bytes; a pipe, which is read once, by its name."""
     if path is None or not Path(path).is_file():
@@ -60,7 +78,7 @@ def is_workbook(path: str | Path | None) -> bool:
         return opened.read(len(WORKBOOK)) == WORKBOOK
 
 
-@lru_cache(maxsize=1)  # a case is read for its curve, its limits and its inflow
+@lru_cache(maxsize=2)  # a case is read for its curve, its limits and its inflow, of one workbook or two
 def sheets_of(data: bytes) -> tuple[Sheet, ...]:
     """All sheets that have cells: values as they are, dates in ISO form.
 

@@ -252,6 +252,6 @@ ANSWERS |= {"values": _values, "save": _save}
 
 def answers() -> dict[str, Answer]:
     """The questions of all screens."""
-    from reservoir.page import fronts, operating
+    from reservoir.page import fronts, operating, start
 
-    return ANSWERS | fronts.ANSWERS | operating.ANSWERS
+    return ANSWERS | fronts.ANSWERS | operating.ANSWERS | start.ANSWERS

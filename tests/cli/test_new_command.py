@@ -63,7 +63,8 @@ def test_a_record_of_its_own_goes_before_that_of_the_workbook(call, tmp_path):
     (tmp_path / "other.csv").write_text(
         "date,inflow_m3s\n" + "".join(f"{2001 + m // 12}-{m % 12 + 1:02},{40 + m}\n" for m in range(36))
     )
-    call("new", "lake", "--from", "case.xlsx", "--inflow", "other.csv", "--sheet", "Capacity curve")
+    shown = call("new", "lake", "--from", "case.xlsx", "--inflow", "other.csv", "--sheet", "Capacity curve").out
+    assert shown.splitlines()[-1] == "  reservoir plan other.csv --reservoir lake.toml"  # no --sheet
     assert read_reservoir(tmp_path / "lake.toml").release_upper_m3s.max() == 75
 
 

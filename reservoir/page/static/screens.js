@@ -1,6 +1,7 @@
 "use strict";
 // All screens, in the order of their tabs.
 import {start} from "./page.js";
+import "./start.js";
 import "./plan.js";
 import "./tradeoff.js";
 import "./operate.js";
