@@ -2,6 +2,7 @@
 // All screens, in the order of their tabs.
 import {start} from "./page.js";
 import "./plan.js";
+import "./compare.js";
 import "./tradeoff.js";
 import "./operate.js";
 
