@@ -228,6 +228,7 @@ def made_in_a_copy(make: Callable[[], Iterable[T]]) -> Iterator[T]:
         copy = os.fork()
     if not copy:
         try:
+            os.close(reader)  # whose other end may be closed before this one writes
             gc.disable()  # what this process releases of a driver is the other's
             signal.alarm(_COPY_SECONDS)
             with open(writer, "wb") as pipe:
@@ -236,8 +237,9 @@ def made_in_a_copy(make: Callable[[], Iterable[T]]) -> Iterator[T]:
             os._exit(0)
     os.close(writer)
 
-    def received() -> Iterator[T]:
+    def received() -> Iterator[Any]:
         try:
+            yield None
             with open(reader, "rb") as pipe, suppress(EOFError, pickle.UnpicklingError):
                 yield from pickle.load(pipe)
         finally:
@@ -245,7 +247,9 @@ def made_in_a_copy(make: Callable[[], Iterable[T]]) -> Iterator[T]:
                 os.kill(copy, signal.SIGKILL)
                 os.waitpid(copy, 0)
 
-    return received()
+    made = received()
+    next(made)  # begun, it ends the copy when it is dropped, such as by an interruption
+    return made
 
 
 #: Ctrl-C, the request to end, and the terminal that is gone.
@@ -294,6 +298,11 @@ def begin_run() -> None:
 def wrote(place: object) -> None:
     """Remember what stands in its place now, for `last_words`."""
     _written.append(str(place))
+
+
+def removed(place: object) -> None:
+    """Forget what no longer stands in its place."""
+    _written[:] = [each for each in _written if each != str(place)]
 
 
 def remember(words: str) -> None:

@@ -83,6 +83,18 @@ def test_a_copy_ends_when_nobody_wants_more(monkeypatch):
         os.kill(process, 0)
 
 
+@on_linux
+def test_a_copy_ends_when_it_is_dropped_before_it_has_made_anything(monkeypatch):
+    """Of an interrupted run, whose standard error it would hold open."""
+    monkeypatch.setenv(THREADS_VARIABLE, "2")
+    made = made_in_a_copy(lambda: time.sleep(20) or [1])
+    begun = time.monotonic()
+    del made
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+    assert time.monotonic() - begun < 10
+
+
 def test_one_processor_has_no_copy(monkeypatch):
     monkeypatch.setenv(THREADS_VARIABLE, "1")
     assert list(made_in_a_copy(lambda: [1])) == []

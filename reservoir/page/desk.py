@@ -17,6 +17,7 @@ from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import System
 from reservoir.io.file_keys import Changes
 from reservoir.io.output import write_new
+from reservoir.io.plan_folder.files import PROVENANCE
 from reservoir.page.drawn import described, drawn_plan, numbers
 from reservoir.page.session import PlanningSession
 from reservoir.page.workspace import Tell, Workspace
@@ -182,7 +183,7 @@ def _info(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
 def _open(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     """Open a saved plan of the workspace, or what words of a command name."""
     if name := ask.get("plan"):
-        open_plan(desk, desk.workspace.path(str(name)), tell)
+        open_plan(desk, desk.workspace.file(f"{name}/{PROVENANCE}").parent, tell)
     else:
         desk.open([str(word) for word in ask.get("words", ())], tell)
     return _info(desk, ask, tell)
@@ -252,6 +253,6 @@ ANSWERS |= {"values": _values, "save": _save}
 
 def answers() -> dict[str, Answer]:
     """The questions of all screens."""
-    from reservoir.page import fronts, operating, start
+    from reservoir.page import comparing, fronts, operating, start
 
-    return ANSWERS | fronts.ANSWERS | operating.ANSWERS | start.ANSWERS
+    return ANSWERS | start.ANSWERS | comparing.ANSWERS | fronts.ANSWERS | operating.ANSWERS

@@ -136,7 +136,7 @@ class Workspace:
         process = self._process
         if process is not None:
             with suppress(ProcessLookupError):
-                process.send_signal(signal.SIGINT if os.name == "posix" else signal.SIGTERM)
+                process.terminate()  # which no program in the background ignores
             threading.Timer(_LAST_SECONDS, process.kill).start()
 
     def _run(self, words: Sequence[str], tell: Tell) -> str:
@@ -165,8 +165,8 @@ class Workspace:
                     end.cancel()
             printed.seek(0)
             text = printed.read()
-        if process.returncode in (130, -signal.SIGINT, -signal.SIGTERM, -9):
-            raise CancelledError("cancelled: nothing was written")
+        if process.returncode in (128 + signal.SIGTERM, -signal.SIGTERM, -9):
+            raise CancelledError(" ".join(filter(None, said)) or "cancelled: nothing was written")
         if process.returncode not in (0, 1):  # 1: it wrote all, and a check failed
             raise InputError(" ".join(filter(None, said)) or f"the command ended with status {process.returncode}")
         return text

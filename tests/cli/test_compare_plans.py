@@ -66,6 +66,22 @@ def test_a_variant_is_what_the_command_writes_of_the_file_edited_by_hand(call, t
     assert "batch: already exists and is not empty" in call(*words, "lake.toml", *vary, status=2).err
 
 
+def test_an_interrupted_batch_leaves_the_plans_that_are_whole_with_their_files(call, plans, tmp_path, monkeypatch):
+    from reservoir.cli import plan as of_command
+
+    def read(request, *words, **how):
+        if (tmp_path / "batch/full_hm3-90").exists():
+            raise KeyboardInterrupt
+        return begin(request, *words, **how)
+
+    begin = of_command.options.Request.read
+    monkeypatch.setattr(of_command.options.Request, "read", read)
+    words = ("plan", plans / "early.csv", "--reservoir", plans / "base.toml", "--solver", "dp", "--no-reference")
+    told = call(*words, "--no-figures", "--vary", "storage.full_hm3=90:96:3", "--out", "batch", status=130)
+    assert told.err.strip() == "Interrupted; written to batch/full_hm3-90.toml, batch/base, batch/full_hm3-90."
+    assert sorted(path.name for path in tmp_path.glob("batch/*")) == ["base", "full_hm3-90", "full_hm3-90.toml"]
+
+
 def test_what_no_variant_can_be_is_refused(call, plans, tmp_path):
     words = ("plan", plans / "base.csv", "--reservoir", plans / "base.toml", "--out", "b", "--vary")
     for key, said in (
@@ -80,6 +96,7 @@ def test_what_no_variant_can_be_is_refused(call, plans, tmp_path):
         assert said in call(*words, key, status=2).err
     one, two, three = (f"storage.{name}=9:10:2" for name in ("a", "b", "c"))
     assert "asks for 3 keys, 8 plans" in call(*words, one, "--vary", two, "--vary", three, status=2).err
+    assert not (tmp_path / "b").exists()
     assert "is a workbook, which is not edited" in call("plan", OWN / "hill-lake.xlsx", "--vary", one, status=2).err
 
 

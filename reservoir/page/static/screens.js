@@ -3,6 +3,7 @@
 import {start} from "./page.js";
 import "./start.js";
 import "./plan.js";
+import "./compare.js";
 import "./tradeoff.js";
 import "./operate.js";
 
