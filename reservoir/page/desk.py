@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,8 +29,8 @@ MOST_YEARS = 8_000
 #: In the folder of a saved plan: what was changed, and of which base.
 PAGE = "page.json"
 _VALUES_SOLVER = "dp-opencl"
-#: Changes that need other kernels: a demand.
-_KINDS = ({"plant.power_lower_mw": 1.0},)
+#: A change that needs other kernels: a demand.
+_DEMAND = {"plant.power_lower_mw": 1.0}
 #: What answers a kind of question: with the desk, the question, and whom to tell of progress.
 Answer = Callable[["Desk", Mapping[str, Any], Tell], dict[str, Any]]
 
@@ -84,6 +84,7 @@ class Desk:
         self._read, self._how = read, dict(how or {})
         self._session: PlanningSession | None = None
         self._plan: Plan | SystemPlan | None = None
+        self._preparing: Iterator[None] = iter(())
 
     @property
     def session(self) -> PlanningSession:
@@ -122,12 +123,13 @@ class Desk:
         session.prepare()
         self._plan = session.plan({})
         self.case, self._session, self.wish = case, session, {}
+        self._preparing = iter(()) if isinstance(case.base, System) else session.preparing(_DEMAND)
 
-    def prepare_kinds(self) -> None:
-        """Build, before anybody asks, the kernels of reservoirs that a field makes of another kind."""
+    def prepare_more(self) -> bool:
+        """Build some kernels of reservoirs that a field makes of another kind; whether more are to be built."""
         with suppress(ReservoirError):
-            if self._session is not None:
-                self._session.prepare(*_KINDS)
+            return next(self._preparing, self) is not self
+        return False
 
     def answer(self, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
         """Answer a question, by its ``kind``.

@@ -80,7 +80,7 @@ class Page:
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
         self.application: ASGIApp = self._guarded(Starlette(routes=routes))
-        self._planner.submit(desk.prepare_kinds)
+        self._planner.submit(_prepare, desk, self._planner)
 
     def _guarded(self, application: ASGIApp) -> ASGIApp:
         """Refuse whoever came by another name of this machine, and give every answer the headers that bind it."""
@@ -168,6 +168,13 @@ class Page:
             self.last_closed = time.monotonic()
 
 
+def _prepare(desk: Desk, planner: ThreadPoolExecutor) -> None:
+    """Prepare more after what waits by now: a wish is not kept waiting."""
+    if desk.prepare_more():
+        with suppress(RuntimeError):  # the page ends
+            planner.submit(_prepare, desk, planner)
+
+
 class Conversation:
     """The questions of one browser, and their answers."""
 
@@ -250,7 +257,7 @@ class Conversation:
             answer = {"id": number, "fault": [{"text": text, "key": ""}]}
         await self._send(answer)
         if ask.get("kind") == "open":
-            self._loop.run_in_executor(self._planner, self._desk.prepare_kinds)
+            self._planner.submit(_prepare, self._desk, self._planner)
 
     async def _send(self, content: Mapping[str, Any]) -> None:
         with suppress(RuntimeError, WebSocketDisconnect):  # the browser went
