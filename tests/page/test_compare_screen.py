@@ -1,4 +1,4 @@
-"""The Compare screen in a browser: a base, plans beside it, a range of plans, a row that opens its plan."""
+"""The Compare screen in a browser: a base is chosen, a range is planned, and a row opens its plan."""
 
 from __future__ import annotations
 
