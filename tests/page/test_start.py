@@ -153,7 +153,7 @@ def test_a_workbook_may_hold_all_and_its_sheets_can_be_chosen(desk, tmp_path):
     assert answer["record"]["Years"]
     assert "plant.installed_capacity_mw" not in by_key(answer)
     lakes = saved({"1998": curve(), "2015": curve()}, tmp_path / "lakes.xlsx")
-    flows = saved({"Gauge 1": days(), "Gauge 2": days()}, tmp_path / "flows.xlsx")
+    flows = saved({"Gauge 1": days(2), "Gauge 2": days(2)}, tmp_path / "flows.xlsx")
     ask = {
         "table": dropped(desk, "lakes.xlsx", lakes.read_bytes()),
         "inflow": dropped(desk, "f.xlsx", flows.read_bytes()),
