@@ -187,7 +187,10 @@ def _open(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     if name := ask.get("plan"):
         open_plan(desk, desk.workspace.file(f"{name}/{PROVENANCE}").parent, tell)
     else:
-        desk.open([str(word) for word in ask.get("words", ())], tell)
+        words = [str(word) for word in ask.get("words", ())]
+        for word in words:
+            desk.workspace.require_inside(word)
+        desk.open(words, tell)
     return _info(desk, ask, tell)
 
 

@@ -72,6 +72,17 @@ class Workspace:
             raise InputError("there is no such file", file=shown)
         return path
 
+    def require_inside(self, word: str) -> None:
+        """Refuse a word that names a file elsewhere.
+
+        Raises
+        ------
+        InputError
+            If it does.
+        """
+        if (self.folder / word).exists():
+            self._inside(word)
+
     def _inside(self, shown: str) -> Path:
         path = (self.folder / shown).resolve()  # links followed
         if not path.is_relative_to(self.folder):

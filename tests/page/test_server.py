@@ -134,6 +134,8 @@ def test_a_question_is_answered_or_refused_in_words(asker):
         assert wrong["fault"][0]["key"] == "plant.installed_capacity_mw"
         assert asked(socket, "preview", 10, wish=[1])["fault"]
         assert "no question" in asked(socket, "nonsense", 11)["fault"][0]["text"]
+        away = asked(socket, "open", 13, words=["/etc/passwd", "--reservoir", "/etc/hosts"])
+        assert "outside" in away["fault"][0]["text"]
         socket.send("no json")
         assert asked(socket, "info", 12)["id"] == 12
 

@@ -237,6 +237,7 @@ screen("plan", "Plan", (root) => {
       state.base.sites[state.site].trace && figure(`Storage through the record, ${unitOf("_hm3")} (drag to zoom, double click to leave; pale: base)`, trace),
       !state.info.system && figure("What water is worth", worth, ask_values)),
     el("aside", {},
+      state.info.notes.length > 0 && el("details", {}, el("summary", {}, `Notes (${state.info.notes.length})`), state.info.notes.map((each) => el("p", {class: "key"}, each))),
       parts.sentences, parts.bad, parts.fault, parts.kind, parts.numbers,
       el("div", {class: "buttons"}, parts.undo, parts.redo, parts.back),
       el("h2", {}, "What may change"), parts.fields,
