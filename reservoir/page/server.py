@@ -12,7 +12,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -184,6 +184,7 @@ class Conversation:
         self._newest: Mapping[str, Any] | None = None
         self._wake = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._told: set[asyncio.Task[None]] = set()
         self._cancelled: set[Any] = set()
 
     async def hold(self) -> None:
@@ -214,12 +215,18 @@ class Conversation:
         elif ask.get("kind") in _PLANNED:
             self._newest = ask
             self._wake.set()
-        elif len(self._tasks) < _MOST_WAITING:
+        elif len(self._tasks) >= _MOST_WAITING:
+            text = "Other questions of this window wait for their answers."
+            self._soon(self._send({"id": ask.get("id"), "fault": [{"text": text, "key": ""}]}), self._told)
+        else:
             # what opens a case plans it, where all plans are made
             pool = self._planner if ask.get("kind") in ("open", "values") else self._others
-            task = asyncio.create_task(self._reply(ask, pool))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._soon(self._reply(ask, pool), self._tasks)
+
+    def _soon(self, work: Coroutine[Any, Any, None], among: set[asyncio.Task[None]]) -> None:
+        task = asyncio.create_task(work)
+        among.add(task)
+        task.add_done_callback(among.discard)
 
     async def _plan(self) -> None:
         """Plan the newest wish; those that it overtakes are not planned."""
@@ -241,7 +248,8 @@ class Conversation:
             if now - told_at >= _TOLD_SECONDS or stage != told_stage:
                 told_at, told_stage = now, stage
                 progress = {"id": number, "stage": stage, "done": done if math.isfinite(done) else 0, "total": total}
-                asyncio.run_coroutine_threadsafe(self._send(progress), self._loop)
+                with suppress(RuntimeError):  # the page ended
+                    self._loop.call_soon_threadsafe(self._tell, progress)
 
         began = time.perf_counter()
         try:
@@ -258,6 +266,9 @@ class Conversation:
         await self._send(answer)
         if ask.get("kind") == "open":
             self._planner.submit(_prepare, self._desk, self._planner)
+
+    def _tell(self, progress: Mapping[str, Any]) -> None:
+        self._soon(self._send(progress), self._told)
 
     async def _send(self, content: Mapping[str, Any]) -> None:
         with suppress(RuntimeError, WebSocketDisconnect):  # the browser went

@@ -90,6 +90,7 @@ def window_on(served: Served, browser: Any) -> Iterator[Any]:
     said: list[str] = []
     asked: list[str] = []
     context = browser.new_context(viewport={"width": 1400, "height": 1000})
+    context.set_default_timeout(120_000)  # a machine that does much else takes its time
     window = context.new_page()
     window.on("console", lambda message: said.append(message.text))
     window.on("pageerror", lambda error: said.append(str(error)))

@@ -29,6 +29,7 @@ async function replan(kind) {
 }
 const tell = (now) => say([now.accepted ? "Checked" : "Not accepted", now.gap ? `gap: ${now.gap}` : now.checks.join(" "), now.seconds ? `${now.seconds} s` : ""].filter(Boolean).join("; "), !now.accepted);
 function preview() {
+  say(""); // what was checked is no longer what is seen
   clearTimeout(timer);
   timer = setTimeout(() => replan("full"), RESTS);
   if (performance.now() - sent < BETWEEN) return;
