@@ -36,7 +36,7 @@ def find_front(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]
     if not set(goals) <= {*Goal}:
         raise InputError("are no goals", f"two of {', '.join(Goal)}", column="goals", value=", ".join(goals))
     name = _free(desk, f"front-{'-'.join(goals)}"[:36])
-    words = ["tradeoff", *case.words, "--reservoir", str(case.file), "--between", ",".join(goals)]
+    words = ["tradeoff", *_words(desk), "--reservoir", str(case.file), "--between", ",".join(goals)]
     words += ["--points", str(points), "--no-figures", "--out", name]
     desk.workspace.run(words, tell)
     return front(desk, {"folder": name}, tell) | {"command": desk.workspace.shown(words)}
@@ -66,7 +66,7 @@ def plan_point(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]
     name = f"{folder.name}-{point.name}"[-40:]
     words = ["plan", "--point", f"{folder.name}/{point.name}", "--no-figures", "--out", name]
     if not (folder / INFLOW).is_file():  # the folder has no copy of a workbook, nor of an ensemble
-        words[1:1] = desk.require_case().words
+        words[1:1] = _words(desk)
     if name not in desk.workspace.saved():
         desk.workspace.run(words, tell)
     return {"plan": name, "saved": desk.workspace.saved(), "command": desk.workspace.shown(words)}
@@ -77,6 +77,15 @@ def _is_of(desk: Desk, origin: Mapping[str, Any]) -> bool:
     case = desk.require_case()
     record = case.inflow if isinstance(case.inflow, Inflow) else case.inflow.first
     return bool((origin["reservoir"]["name"], origin["inflow"]["sha256"]) == (case.base.name, record.sha256))
+
+
+def _words(desk: Desk) -> list[str]:
+    """Words by which a command reads the record that is open; the goals are those of the front."""
+    words = [*desk.require_case().words]
+    if "--objective" in words:
+        place = words.index("--objective")
+        del words[place : place + 2]
+    return words
 
 
 def _free(desk: Desk, name: str) -> str:

@@ -20,7 +20,7 @@ def desk(tmp_path_factory):
     folder = tmp_path_factory.mktemp("fronts")
     write_files(folder)
     (folder / "lake.toml").write_text(LAKES["plain"])
-    return desk_of(folder, ("record-6.csv", "--reservoir", "lake.toml"))
+    return desk_of(folder, ("record-6.csv", "--reservoir", "lake.toml", "--objective", "firm-power"))
 
 
 def test_the_front_is_the_commands_and_a_point_is_planned_by_it(desk):
