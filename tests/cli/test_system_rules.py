@@ -85,7 +85,7 @@ def test_a_bound_of_all_rules_is_told_as_what_it_is(call, plan, strict, monkeypa
         (["--horizon", "record"], "--horizon: does not take systems yet"),
         (["--reliability", "0.9"], "--reliability: does not take systems yet"),
         (["--test", "flows.csv"], "--test: does not take systems yet"),
-        (["--family", "linear", "--bound", "2"], "--bound: a bound of all rules begins at separable"),
+        (["--family", "linear", "--folds", "2", "--bound", "2"], "--bound: a bound of all rules begins at separable"),
         (["--folds", "5"], "more blocks than years in the plan"),
     ],
 )
