@@ -58,6 +58,9 @@ _OPTIONS = (
     click.option("--reliability", type=options.Share(), metavar="SHARE",
         help="Share of the months, such as 0.95, in which rules are to give the guaranteed power of the reservoir "
         "file, or without one what the standard policy gives so often.  [default: no share is asked for]"),
+    click.option("--bound", "bound_members", type=click.IntRange(min=2), metavar="N",
+        help="Of a system: bound what any rule brings on average, by information relaxation in N years drawn from the "
+        "inflow classes of separable, each bounded by a proof of up to 40 s."),
     click.option("--units", "unit_system", type=click.Choice(["si", "us"]),
         help="Units of the rules' tables and figures; the plan keeps its own.  [default: those of the plan]"),
     click.option("--figures/--no-figures", default=True, help="Draw the figures."),
@@ -79,6 +82,7 @@ def command(
     test_file: Path | None,
     reading: dict[str, Any],
     reliability: float | None,
+    bound_members: int | None,
     unit_system: str | None,
     figures: bool,
     table_format: str,
@@ -97,7 +101,9 @@ def command(
     if (plan_folder / SYSTEM).is_file():
         options.require_of_one({"--horizon": horizon, "--test": test_file, "--reliability": reliability})
         _require_test(test_file, reading)
-        return _of_system(plan_folder, forecast, folds, families, unit_system, figures, table_format, force, as_json)
+        shown: dict[str, Any] = {"unit_system": unit_system, "table_format": table_format, "as_json": as_json}
+        return _of_system(plan_folder, forecast, folds, families, bound_members or 0, figures, force, **shown)
+    options.require_of_several({"--bound": bound_members})
     from reservoir.cli import say, warn
     from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_json
     from reservoir.hydro.unit_system import UnitSystem
@@ -180,10 +186,12 @@ def _of_system(
     forecast: str,
     folds: int,
     families: tuple[str, ...],
-    unit_system: str | None,
+    bound_members: int,
     figures: bool,
-    table_format: str,
     force: bool,
+    *,
+    unit_system: str | None,
+    table_format: str,
     as_json: bool,
 ) -> int:
     """Fit rules to the joint plan of a system; arguments are options of the command."""
@@ -205,12 +213,13 @@ def _of_system(
         saved = read_system_plan(plan_folder)
         units = UnitSystem.of(unit_system or saved.plan.units.name)
         _check_request((), folds, saved.plan.inflow.years, "years")
-        with progress_bars() as progress:
+        with options.named_as({"bound_members": "--bound"}), progress_bars() as progress:
             evaluation = evaluate_system(
                 replace(saved.plan, units=units),
                 forecast=Forecast(forecast),
                 folds=folds or saved.plan.inflow.years,
                 families=families or USUAL_FAMILIES,
+                bound_members=bound_members,
                 progress=progress,
             )
             checks = evaluation.checks()
@@ -222,6 +231,7 @@ def _of_system(
 
         shown: dict[str, Any] = {"scores": pd.DataFrame(units.columns(evaluation.table())).to_dict("records")}
         shown |= {"best": evaluation.ranked[0].family, "foresight": evaluation.foresight.words}
+        shown |= {} if evaluation.bound is None else {"bound": evaluation.bound.as_dict}
         show_json(checks_json(checks) | shown | {"folder": str(plan_folder)})
     else:
         _show_system(evaluation)
@@ -257,6 +267,8 @@ def _show_system(evaluation: SystemEvaluation) -> None:
     found = f"Best in years that it has not seen: {best.family}"
     screen.print(f"{found}, {regret:.2f} % below perfect foresight" if regret == regret else found, soft_wrap=True)
     screen.print(f"Perfect foresight is {evaluation.foresight.words}", soft_wrap=True)
+    if evaluation.bound is not None:
+        screen.print(f"Bound: {evaluation.bound.words}", soft_wrap=True)
 
 
 def _check_request(families: tuple[str, ...], folds: int, units: int, unit: str) -> None:
@@ -274,6 +286,8 @@ def _check_request(families: tuple[str, ...], folds: int, units: int, unit: str)
         raise InputError(mistakes)
 
 
+#: What is less, in any unit, is none.
+_ROUNDING = 1e-6
 #: Columns beside family and years that a screen of 80 characters has room for; files and --json have all.
 _MOST_SCORES = 5
 #: Columns that need a target.
@@ -358,7 +372,9 @@ def _cell(column: ResultColumn, value: float, units: UnitSystem) -> str:
     if value != value:
         return ""
     value = value / units.size(column.name) if units.unit(column.name) else value
-    return column.screen.form.format(value) if column.screen.form else quantity(value)
+    if column.screen.form:
+        return column.screen.form.format(value)
+    return quantity(value if abs(value) >= _ROUNDING else 0.0)
 
 
 def _show_robustness(evaluation: Evaluation) -> None:

@@ -335,6 +335,7 @@ def simulate_system(
     *,
     horizon: Horizon | str | int = RECORD,
     starts_hm3: Mapping[str, ArrayLike] | None = None,
+    said: str = "given release",
 ) -> SystemSimulation:
     """Operate a record of several sites with given releases; each reservoir as `simulate` does, with what links bring.
 
@@ -349,6 +350,8 @@ def simulate_system(
     starts_hm3 : mapping of str to float or ndarray, shape (years,), optional
         Storages at the start of each horizon, or of each year, of which those count with which horizons begin; by
         default the reservoirs' initial storages.
+    said : str
+        What a release is called where limits change it.
 
     Raises
     ------
@@ -390,5 +393,5 @@ def simulate_system(
         moved = repaired(reservoir, own, stacked[:, place]) & (np.abs(own.release_m3s - stacked[:, place]) > _DIGITS)
         if moved.any() and not reservoir.is_run_of_river:
             steps = counted(int(moved.sum()), inflows.calendar.step.noun)
-            notes.append(f"{reservoir.name}: the physical limits changed the given release in {steps} of {moved.size}.")
+            notes.append(f"{reservoir.name}: the physical limits changed the {said} in {steps} of {moved.size}.")
     return SystemSimulation(system, inflows, spans, operation, stacked, tuple(notes))

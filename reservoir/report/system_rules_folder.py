@@ -100,6 +100,7 @@ def system_rules_provenance(
         "cross_validation": evaluation.cross_validation,
         "folds": evaluation.folds,
         "foresight": evaluation.foresight.words,
+        **({} if evaluation.bound is None else {"bound": evaluation.bound.as_dict}),
         "caveats": list(plan.caveats),
         "best": evaluation.ranked[0].family,
         "findings": system_findings(evaluation),

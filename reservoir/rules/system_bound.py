@@ -28,6 +28,7 @@ from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import System
 from reservoir.hydro.system_operation import SystemOperation
+from reservoir.planning.solving import StageProgress, silent_stage
 from reservoir.problems.system import SystemYears, system_problems
 from reservoir.rules.base.physics import interpolate_values
 from reservoir.rules.base.rule import Forecast
@@ -37,7 +38,10 @@ from reservoir.rules.families.sdp import marginal_values, outcomes
 from reservoir.rules.families.separable import Separable
 from reservoir.rules.families.separable_operation import joint_releases
 from reservoir.rules.inflow_model import uniform_numbers
+from reservoir.text.quantities import percentage
 
+#: The stage that is told.
+BOUND = "bound all rules"
 #: Slopes of the value of the end that are tried, each between that of the last and of where it led.
 _SLOPES = 2
 #: Part of the objective that boxes may add to a bound.
@@ -66,6 +70,34 @@ class RuleBound:
     foresight: FloatArray
 
     @property
+    def unbounded(self) -> int:
+        """Members that no bound was proven of: then there is none of the mean."""
+        return int((~np.isfinite(np.stack([self.bounds, self.foresight]))).any(axis=0).sum())
+
+    @property
+    def words(self) -> str:
+        """What it is and says, for those who read scores."""
+        members = f"{len(self.bounds)} drawn years"
+        if self.unbounded:
+            return f"no bound of all rules: the proofs of {self.unbounded} of {members} ended without one"
+        (gap, error), (knowing, _) = self.gap, self.foresight_gap
+        return (
+            f"no rule that keeps the limits brings more than {percentage(gap)} above separable on average (standard "
+            f"error {percentage(error)}; who knows the inflow to come: {percentage(knowing)}). It is the mean of "
+            f"bounds by information relaxation, each proven, of {members} of separable's own inflow classes, and no "
+            "bound of the record"
+        )
+
+    @property
+    def as_dict(self) -> dict[str, Any]:
+        """The same as numbers, parts of what separable brings, beside the words; no numbers without a bound."""
+        told: dict[str, Any] = {"words": self.words, "members": len(self.bounds), "unbounded": self.unbounded}
+        if not self.unbounded:
+            told |= dict(zip(("gap", "standard_error"), self.gap, strict=True))
+            told["foresight_gap"] = self.foresight_gap[0]
+        return told
+
+    @property
     def gap(self) -> tuple[float, float]:
         """Part of its benefit that the best rule may bring more than this one, at most, and its standard error."""
         return self._above(self.bounds)
@@ -89,7 +121,14 @@ class Member(NamedTuple):
 
 
 def bound_of_rules(
-    rule: Separable, system: System, inflows: SiteInflows, members: int, *, seed: int = 1, seconds: float = 20.0
+    rule: Separable,
+    system: System,
+    inflows: SiteInflows,
+    members: int,
+    *,
+    seed: int = 1,
+    seconds: float = 20.0,
+    progress: StageProgress = silent_stage,
 ) -> RuleBound:
     """Bound what rules that know the inflow of the month, or less, bring on average in years of a rule's chain.
 
@@ -105,7 +144,9 @@ def bound_of_rules(
         Years, two or more.
     seed : int
     seconds : float
-        Most time for the proof of a member, about.
+        Most time for each of the two proofs of a member, about.
+    progress : callable
+        Told the stage, how many members are done and how many there are.
 
     Raises
     ------
@@ -114,9 +155,12 @@ def bound_of_rules(
     """
     if members < 2:
         raise InputError("too few members for a standard error", "2 or more", "ask for more", value=members)
-    drawn = (member_of(rule, system, inflows, classes) for classes in _drawn(rule, members, seed))
-    known = known_slopes(rule)
-    return RuleBound(*np.array([_bounded(rule, system, known, member, seconds) for member in drawn]).T)
+    known, found = known_slopes(rule), list[tuple[float, float, float, float]]()
+    for done, classes in enumerate(_drawn(rule, members, seed)):
+        progress(BOUND, done, members)
+        found.append(_bounded(rule, system, known, member_of(rule, system, inflows, classes), seconds))
+    progress(BOUND, members, members)
+    return RuleBound(*np.array(found).T)
 
 
 def _drawn(rule: Separable, members: int, seed: int) -> Iterator[NDArray[np.int64]]:

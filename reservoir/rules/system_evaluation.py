@@ -31,13 +31,15 @@ from reservoir.rules.base.system_training import SystemTraining, operated_years
 from reservoir.rules.base.training import ROUNDING, FloatArray, blocks, outside
 from reservoir.rules.evaluation import FOLDS, FORESIGHT, Sample
 from reservoir.rules.families import separable_operation
-from reservoir.rules.families.separable import SEPARABLE, SystemRule
+from reservoir.rules.families.separable import SEPARABLE, Separable, SystemRule
 from reservoir.rules.families.system_replan import REPLAN
 from reservoir.rules.scores import SIMULATION, benefit_suffix
 from reservoir.rules.system_simulation import asked_by
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from reservoir.rules.system_bound import RuleBound
 
 #: How families of all reservoirs together are fitted.
 _TOGETHER = {SEPARABLE: separable_operation.fit, REPLAN: separable_operation.fit_replan}
@@ -229,6 +231,8 @@ class SystemEvaluation:
         By family, fitted to all years.
     runs : tuple of SystemRun
         By family and sample.
+    bound : RuleBound or None
+        Of all rules, if one was asked for.
     """
 
     plan: SystemPlan
@@ -238,6 +242,7 @@ class SystemEvaluation:
     foresight: SystemForesight
     rules: Mapping[str, SystemRule]
     runs: tuple[SystemRun, ...]
+    bound: RuleBound | None = None
 
     def table(self) -> pd.DataFrame:
         """Perfect foresight, and a row a family, sample and reservoir, that of all together first."""
@@ -285,6 +290,7 @@ def evaluate_system(
     forecast: Forecast = Forecast.MONTH,
     folds: int = FOLDS,
     families: Iterable[str] = USUAL_FAMILIES,
+    bound_members: int = 0,
     progress: StageProgress = silent_stage,
     fitter: Callable[[str, SystemTraining, Forecast], SystemRule] | None = None,
 ) -> SystemEvaluation:
@@ -300,6 +306,8 @@ def evaluate_system(
         Blocks of years; each is operated by rules fitted to the others.
     families : iterable of str
         Of `SYSTEM_FAMILIES`.
+    bound_members : int
+        Years that are drawn for a bound of all rules (`bound_of_rules`); 0 for none.
     progress : callable
         Told the stage, how much of it is done and how much there is.
     fitter : callable, optional
@@ -314,6 +322,9 @@ def evaluate_system(
     if fitter is None:
         for family in families:
             require_family(family)
+    if bound_members and SEPARABLE not in families:
+        problem, mend = "a bound of all rules begins at separable, which is not fitted", "add --family separable"
+        raise InputError(problem, "", mend, column="bound_members")
     training = SystemTraining.of(plan)
     parts, count = blocks(len(training), folds), len(training)
     fitted: dict[str, list[tuple[SystemRule, range]]] = {family: [] for family in families}
@@ -336,7 +347,13 @@ def evaluate_system(
             runs.append(SystemRun(family, str(sample), run, ending, end_value, best, training.years))
             tell(len(runs), 2 * len(families))
     of_all = {family: of_family[0][0] for family, of_family in fitted.items()}
-    return SystemEvaluation(plan, training, forecast, folds, foresight, of_all, tuple(runs))
+    bound, values = None, of_all.get(SEPARABLE)
+    if bound_members and isinstance(values, Separable):
+        # Proofs take a second to import, which those who want none do not wait for.
+        from reservoir.rules.system_bound import bound_of_rules
+
+        bound = bound_of_rules(values, training.system, plan.inflows, bound_members, progress=progress)
+    return SystemEvaluation(plan, training, forecast, folds, foresight, of_all, tuple(runs), bound)
 
 
 def require_family(family: str) -> None:

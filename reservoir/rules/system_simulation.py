@@ -89,6 +89,5 @@ def simulate_system_rule(
     spans = Horizon.of(horizon).within(inflows.calendar).spans(inflows.years)
     asked = np.concatenate([asked_by([rule] * (stop - first), years[first:stop], begin) for first, stop in spans])
     releases = {name: asked[:, place] for place, name in enumerate(system.names)}
-    return simulate_system(
-        system, inflows, releases, horizon=horizon, starts_hm3=dict(zip(system.names, starts, strict=True))
-    )
+    storages = dict(zip(system.names, starts, strict=True))
+    return simulate_system(system, inflows, releases, horizon=horizon, starts_hm3=storages, said="rule's release")

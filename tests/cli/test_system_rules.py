@@ -7,6 +7,7 @@ from importlib.util import find_spec
 import pytest
 
 from reservoir.planning.columns import meanings
+from reservoir.rules.system_bound import bound_of_rules
 from tests.io.two_dams import wide, write_three, write_two
 
 FAMILIES = ("--family", "separable", "--family", "guide-curve")
@@ -63,6 +64,19 @@ def test_other_ways_to_ask_for_them(call, plan):
         assert not (plan / "figures").exists()
 
 
+def test_a_bound_of_all_rules_is_told_as_what_it_is(call, plan, strict, monkeypatch):
+    monkeypatch.setitem(bound_of_rules.__kwdefaults__, "seconds", 0.3)  # looser, and a bound all the same
+    shown = call("rules", "p", "--family", "separable", "--folds", "2", "--bound", "2", "--no-figures").out
+    told = strict((plan / "rules.json").read_text())["bound"]
+    assert (told["members"], told["unbounded"]) == (2, 0)
+    assert told["gap"] >= 0
+    assert told["standard_error"] >= 0
+    assert f"Bound: {told['words']}" in shown
+    assert told["words"] in (plan / "rules.html").read_text().replace("&#39;", "'").replace("&#x27;", "'")
+    for said in ("mean of bounds by information relaxation, each proven, of 2 drawn years", "no bound of the record"):
+        assert said in told["words"]
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -71,6 +85,7 @@ def test_other_ways_to_ask_for_them(call, plan):
         (["--horizon", "record"], "--horizon: does not take systems yet"),
         (["--reliability", "0.9"], "--reliability: does not take systems yet"),
         (["--test", "flows.csv"], "--test: does not take systems yet"),
+        (["--family", "linear", "--folds", "2", "--bound", "2"], "--bound: a bound of all rules begins at separable"),
         (["--folds", "5"], "more blocks than years in the plan"),
     ],
 )

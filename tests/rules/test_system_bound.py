@@ -9,7 +9,7 @@ from reservoir.planning.system_plan import optimise_system
 from reservoir.rules import Forecast
 from reservoir.rules.base.system_training import SystemTraining
 from reservoir.rules.families.separable_operation import fit
-from reservoir.rules.system_bound import _news, bound_of_rules, known_slopes, member_of
+from reservoir.rules.system_bound import RuleBound, _news, bound_of_rules, known_slopes, member_of
 
 CLASSES = np.array([4, 3, 2, 4, 5, 6, 5, 4, 4, 3, 4, 5, 4])
 
@@ -51,3 +51,13 @@ def test_no_year_of_the_rule_is_above_its_bound_and_knowledge_is_charged(known):
 def test_one_member_has_no_standard_error(known):
     with pytest.raises(InputError, match="too few members"):
         bound_of_rules(*known, 1)
+
+
+def test_a_member_without_a_bound_is_told_and_not_averaged_away():
+    two, brought, open_ended = np.full(2, 10.0), np.array([0.0, 1.0]), np.array([11.0, np.inf])
+    bound = RuleBound(two, brought, open_ended, np.full(2, 12.0))
+    assert bound.words == "no bound of all rules: the proofs of 1 of 2 drawn years ended without one"
+    assert set(bound.as_dict) == {"words", "members", "unbounded"}
+    known = RuleBound(two, brought, np.array([11.0, 12.0]), np.full(2, 12.0))
+    assert known.as_dict["gap"] == pytest.approx(0.1)
+    assert "more than 10.0 % above separable on average (standard error 0" in known.words

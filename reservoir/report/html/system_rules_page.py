@@ -60,6 +60,7 @@ def system_rules_report(
         f"Cross-validation: {evaluation.cross_validation}; held-out years are operated by rules fitted to the others. "
         f"Storage is carried through {counted(plan.inflow.years, 'year')}.",
         f"Perfect foresight is {evaluation.foresight.words}.",
+        *([] if evaluation.bound is None else [f"Bound: {evaluation.bound.words}."]),
     )
     sections = [
         Section("rules", "Operation rules", text=text, facts=facts),

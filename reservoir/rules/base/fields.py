@@ -92,8 +92,14 @@ def check(claim: Callable[[Any, Known], Iterable[Refusal]]) -> AfterValidator:
 
 
 def require(holds: Callable[[float], bool], problem: str, expected: str) -> AfterValidator:
-    """Refuse a number for which a condition does not hold."""
-    return check(lambda value, known: () if holds(value) else (Refusal(problem, expected, found=value),))
+    """Refuse a number for which a condition does not hold: as `check`, of tens of thousands of numbers."""
+
+    def validate(value: Any) -> Any:
+        if holds(value):
+            return value
+        raise ValidationError.from_exception_data("rule", [_error(Refusal(problem, expected, found=value))])
+
+    return AfterValidator(validate)
 
 
 def count(wanted: int, what: str) -> WrapValidator:
@@ -202,7 +208,7 @@ _RANGE = f"-{LARGEST:g} to {LARGEST:g}"
 Number = Annotated[
     float,
     Field(strict=True),
-    require(lambda value: not (math.isfinite(value) and abs(value) > LARGEST), "is out of range", _RANGE),
+    require(lambda value: abs(value) <= LARGEST or not math.isfinite(value), "is out of range", _RANGE),
 ]
 NotNegative = Annotated[Number, require(lambda value: not value < 0, "is negative", "0 or more")]
 Positive = Annotated[Number, require(lambda value: not value <= 0, "is not positive", "more than 0")]

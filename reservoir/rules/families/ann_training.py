@@ -56,30 +56,37 @@ def fit(training: Training, forecast: Forecast) -> AnnRule:
 
 def fit_regression(training: Training, forecast: Forecast) -> AnnRule:
     """The rule after the first stage."""
-    network = trained(training, forecast)
+    network = fitted(training, forecast)
     return AnnRegressionRule.of(training, forecast, network.scales, network.network, network.fitted)
 
 
 @dataclass(frozen=True)
-class Trained:
-    """A network after each stage.
+class Fitted:
+    """A network after the first stage.
 
-    After the first, ``network`` is its shape, of the size that did best, and ``fitted`` its numbers; after the second,
-    ``mean`` and ``searched`` are those of the mean of the networks. ``validated`` is the mean benefit of a year
-    that each size made in years held out; empty if none was tried.
+    ``network`` is its shape, of the size that did best, ``fitted`` its numbers, and ``search_part`` after which part of
+    the second stage it did best. ``validated`` is the mean benefit of a year that each size made in years held out;
+    empty if none was tried.
     """
 
     scales: Scales
     network: Perceptron
     fitted: FloatArray
-    mean: Perceptron
-    searched: FloatArray
+    search_part: float
     validated: dict[int, float]
 
 
+@dataclass(frozen=True)
+class Trained(Fitted):
+    """A network after both stages: ``mean`` and ``searched`` are the mean of the networks, and its numbers."""
+
+    mean: Perceptron
+    searched: FloatArray
+
+
 @made_once
-def trained(training: Training, forecast: Forecast) -> Trained:
-    """Choose a size and train it in both stages; the same training years give the same network.
+def fitted(training: Training, forecast: Forecast) -> Fitted:
+    """Choose a size and train it in the first stage; the same training years give the same network.
 
     Raises
     ------
@@ -95,15 +102,22 @@ def trained(training: Training, forecast: Forecast) -> Trained:
     _, regression_part, search_part = choices.get(size, (-np.inf, 1.0, 1.0))
     network = Perceptron(inputs, size, 1, bias=True)
     tell_part(len(sizes) / (len(sizes) + 1))
-    fitted = stages.regression(network, [np.ones(training.years)])[0]
-    stop = max(1, round(regression_part * len(fitted.best_position_history)))
-    begun = fitted.best_position_history[stop - 1]
-    operations = [stages.operation(network, SYNTHETIC_YEARS, rng_stream_id=search) for search in range(SEARCHES)]
-    swarm = SEARCH | {"generations": max(1, round(search_part * SEARCH["generations"]))}
-    searches = _searched(operations, [begun] * SEARCHES, swarm)
-    mean, position = network.mean_of([found.position for found in searches])
+    found = stages.regression(network, [np.ones(training.years)])[0]
+    stop = max(1, round(regression_part * len(found.best_position_history)))
     validated = {each: benefit for each, (benefit, _, _) in choices.items()}
-    return Trained(stages.scales, network, begun, mean, position, validated)
+    return Fitted(stages.scales, network, found.best_position_history[stop - 1], search_part, validated)
+
+
+@made_once
+def trained(training: Training, forecast: Forecast) -> Trained:
+    """Train the network of `fitted` in the second stage; raises what it does."""
+    begun = fitted(training, forecast)
+    stages = _Stages(training.searched(), forecast, begun.scales)
+    operations = [stages.operation(begun.network, SYNTHETIC_YEARS, rng_stream_id=search) for search in range(SEARCHES)]
+    swarm = SEARCH | {"generations": max(1, round(begun.search_part * SEARCH["generations"]))}
+    searches = _searched(operations, [begun.fitted] * SEARCHES, swarm)
+    mean, position = begun.network.mean_of([found.position for found in searches])
+    return Trained(**vars(begun), mean=mean, searched=position)
 
 
 @dataclass(frozen=True, eq=False)
