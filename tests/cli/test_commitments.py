@@ -97,7 +97,7 @@ def test_who_does_not_know_it_says_who_does(call, typed):
 
 @pytest.fixture
 def two_committed(tmp_path, monkeypatch):
-    """Two reservoirs, of which the lower owes more than it would release; no population searches, which takes longer."""
+    """Two reservoirs of which the lower owes more than it would release; no population searches, which takes long."""
     monkeypatch.setattr(system_search, "STAGES", ("slp",))
     (tmp_path / "flows.csv").write_text(FLOWS)
     write_two(tmp_path, lower=FREE.format(860))
