@@ -197,10 +197,10 @@ def planned(
             watch.add(solver_stages(plan))
             if prove is not None:
                 with watch("prove"):
-                    from reservoir.planning.proof import proven_plan  # takes a moment, and compiles
+                    from reservoir.planning.proof import prove_plan  # takes a moment, and compiles
 
                     how = {"or_host": True, "improve": not search["engine_only"]}
-                    plan = proven_plan(plan, prove, prove_seconds, progress, search["device"], **how)
+                    plan = prove_plan(plan, prove, prove_seconds, progress, search["device"], **how)
             with watch("certify"):
                 checks = plan_checks(plan)
             gc.freeze()  # where a copy of the process draws, what is looked through for garbage is copied

@@ -53,8 +53,6 @@ def command(
     of the solver is trusted. The proof of PLAN_DIR is written into it, as "reservoir plan --prove" does. The exit
     status is 1 if a check fails.
     """
-    from dataclasses import replace
-
     from reservoir.cli.screen import progress_bars
     from reservoir.io.level_table import has_levels
     from reservoir.io.plan_folder.files import SYSTEM
@@ -71,9 +69,7 @@ def command(
         assert reservoir_file is not None
         checked = _read_system(plan, reservoir_file, inflow_file, reading, horizon, step)
         with progress_bars() as progress:
-            proofs = prove_system_plan(checked.plan, gap, prove_seconds, progress, device).proofs
-        assert proofs is not None
-        checked = checked.proven(proofs)
+            checked = checked.proven(prove_system_plan(checked.plan, gap, prove_seconds, progress, device))
         return _show(checked.plan, checked.checks(), as_json, checked)
     case = plan if has_levels(plan) else None  # a workbook of its own, with the schedule in a sheet
     files = options.CaseFiles.of(reservoir_file or case, inflow_file, reading)
@@ -88,7 +84,7 @@ def command(
         saved = read_plan(plan)
         require_follows(saved)
         with progress_bars() as progress:
-            proven = replace(saved.plan, proofs=prove_plan(saved.plan, gap, prove_seconds, progress, device))
+            proven = prove_plan(saved.plan, gap, prove_seconds, progress, device)
         folder = write_proof(saved, proven, claim)
     return _show(proven, plan_checks(proven), as_json, folder=folder)
 

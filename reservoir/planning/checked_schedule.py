@@ -23,7 +23,6 @@ from reservoir.planning.columns import table_of
 from reservoir.planning.firm_power import firm_power_of_problems, promising_all
 from reservoir.planning.operated_record import OperatedSteps
 from reservoir.planning.plan import Plan
-from reservoir.planning.planned_record import Proofs
 from reservoir.planning.search import stated_solutions
 from reservoir.planning.sentences import beyond_bounds, demand_shortfalls, storage_shortfall
 from reservoir.planning.start import with_implied_end_value
@@ -124,11 +123,10 @@ class CheckedSchedule:
     not_read: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
-    def proven(self, proofs: Proofs) -> CheckedSchedule:
-        """The same with what was proved; a problem whose limits are not kept has no gap."""
-        return replace(
-            self, plan=replace(self.plan, proofs=replace(proofs, gap=np.where(self.kept, proofs.gap, np.nan)))
-        )
+    def proven(self, plan: Any) -> CheckedSchedule:
+        """The same with its plan and what was proved; a problem whose limits are not kept has no gap."""
+        gap = np.where(self.kept, plan.proofs.gap, np.nan)
+        return replace(self, plan=replace(plan, proofs=replace(plan.proofs, gap=gap)))
 
     def energy_sentence(self) -> str:
         """What the releases make."""

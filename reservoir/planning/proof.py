@@ -65,8 +65,9 @@ def prove_plan(
     device: str | None = None,
     *,
     or_host: bool = False,
-) -> Proofs:
-    """Prove a bound for each problem of a plan.
+    improve: bool = False,
+) -> Plan:
+    """The plan with a proven bound for each of its problems.
 
     Parameters
     ----------
@@ -86,31 +87,14 @@ def prove_plan(
         are tighter than in float32.
     or_host : bool
         Whether CPU threads prove in place of a named device that cannot, or not in double precision.
+    improve : bool
+        Whether problems whose gap stays open are searched again where their proofs leave better schedules possible
+        (`searched_again`), and the plan is given those that are found.
 
     Raises
     ------
     DeviceError
         If the device that is named is missing, cannot bound brackets, or fails.
-    """
-    proofs = proven_plan(plan, gap, seconds, progress, device, or_host=or_host).proofs
-    assert proofs is not None
-    return proofs
-
-
-def proven_plan(
-    plan: Plan,
-    gap: float = GAP,
-    seconds: float = SECONDS,
-    progress: StageProgress = silent_stage,
-    device: str | None = None,
-    *,
-    or_host: bool = False,
-    improve: bool = False,
-) -> Plan:
-    """The plan with a proven bound for each of its problems.
-
-    Parameters are those of `prove_plan`, and ``improve``: whether problems whose gap stays open are searched again
-    where their proofs leave better schedules possible (`searched_again`), and the plan is given those that are found.
     """
     problems, found = _told(plan, gap), plan
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reservoir.planning import validation
+from reservoir.planning import system_search, validation
 from tests.io.small_reservoir import SMALL
 from tests.io.two_dams import wide, write_two
 
@@ -93,3 +93,28 @@ def test_who_does_not_know_it_says_who_does(call, typed):
     refused = call("tradeoff", *typed(500), "--between", "energy,firm-power", status=2).err
     assert "tradeoff does not know the annual release" in refused
     assert "`reservoir plan`, `simulate`, `compare` and `validate` know it" in refused
+
+
+@pytest.fixture
+def two_committed(tmp_path, monkeypatch):
+    """Two reservoirs of which the lower owes more than it would release; no population searches, which takes long."""
+    monkeypatch.setattr(system_search, "STAGES", ("slp",))
+    (tmp_path / "flows.csv").write_text(FLOWS)
+    write_two(tmp_path, lower=FREE.format(860))
+    return "flows.csv", "--reservoir", "two.toml", "--horizon", "record", "--no-figures"
+
+
+def missing_below(plan: Path) -> list[str]:
+    return [row["missing_release_hm3"] for row in rows_of(plan / "summary.csv") if row["reservoir"] == "lower"]
+
+
+def test_firm_power_of_two_keeps_it(call, two_committed, tmp_path):
+    call("plan", *two_committed, "--objective", "firm-power", "--out", "p")
+    assert missing_below(tmp_path / "p") == ["0.000000"] * 4
+
+
+def test_a_front_of_two_keeps_it_and_a_point_is_planned(call, two_committed, tmp_path):
+    call("tradeoff", *two_committed, "--between", "energy,firm-power", "--points", "3", "--out", "front")
+    assert [row["violation"] for row in rows_of(tmp_path / "front/front.csv")] == ["0.000000"] * 3
+    call("plan", "--point", "front/p2", "--no-figures", "--out", "p")
+    assert missing_below(tmp_path / "p") == ["0.000000"] * 4

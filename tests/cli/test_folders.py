@@ -169,7 +169,7 @@ def test_a_plan_whose_figure_was_tampered_with_is_refused_before_anything_is_com
 ):
     """Whatever stands there, it enters no page."""
     monkeypatch.setattr("reservoir.rules.evaluation.evaluate", lambda *_, **__: pytest.fail("fitted"))
-    monkeypatch.setattr("reservoir.planning.proof.proven_plan", lambda *_, **__: pytest.fail("proved"))
+    monkeypatch.setattr("reservoir.planning.proof.prove_plan", lambda *_, **__: pytest.fail("proved"))
     figure = plan / "figures" / "storage-fan.svg"
     figure.parent.mkdir()
     figure.write_text("<svg/>")

@@ -72,7 +72,7 @@ def test_flood_space_by_month_and_snow_is_worth_what_other_code_says(snow, solve
     assert (ends <= highest_of(snow).reshape(ends.shape) + 1e-6)[:, :11].all()
     assert (np.abs(ends - highest_of(snow).reshape(ends.shape)) < 1e-6).sum() > 5
     if solver == "dp":
-        proofs = prove_plan(plan, 1e-3, 30.0)
+        proofs = prove_plan(plan, 1e-3, 30.0).proofs
         assert (proofs.bound >= plan.solutions.fitness).all()
         assert proofs.worst_gap <= 2e-3
 
@@ -92,7 +92,7 @@ def test_recorded_losses_are_worth_what_other_code_says(losses, solver) -> None:
     residual -= flows * inflow.calendar.hm3_per_m3s - plan.operation.evaporation_hm3 - plan.operation.seepage_hm3
     assert np.abs(residual).max() < 1e-6
     if solver == "dp":
-        assert (prove_plan(plan, 1e-3, 30.0).bound >= plan.solutions.fitness).all()
+        assert (prove_plan(plan, 1e-3, 30.0).proofs.bound >= plan.solutions.fitness).all()
 
 
 def test_the_other_program_sees_what_both_cost(snow, losses) -> None:

@@ -121,7 +121,7 @@ def test_where_energy_costs_no_more_than_the_lowest_power_is_generated(lake, riv
     assert plan.operation.power_mw[costs] == pytest.approx(6.0, rel=1e-6)
     assert not plan.violation.any()
     assert plan.operation.spill_m3s[costs].max() > 10
-    assert prove_plan(plan, 1e-4).worst_gap <= 1e-4
+    assert prove_plan(plan, 1e-4).proofs.worst_gap <= 1e-4
 
 
 def test_where_energy_costs_nothing_is_turbined_and_the_bound_holds(lake, river):
@@ -130,7 +130,7 @@ def test_where_energy_costs_nothing_is_turbined_and_the_bound_holds(lake, river)
     assert not plan.operation.power_mw[costs].any()
     assert not plan.operation.turbined_m3s[costs].any()
     np.testing.assert_array_equal(plan.operation.spill_m3s[costs], plan.operation.release_m3s[costs])
-    assert prove_plan(plan, 1e-4).worst_gap <= 1e-4
+    assert prove_plan(plan, 1e-4).proofs.worst_gap <= 1e-4
 
 
 def test_firm_power_is_given_at_any_price(lake, river):

@@ -134,7 +134,7 @@ def test_years_that_value_their_end_store_less_by_what_they_are_committed_to(sol
 def test_a_proof_knows_what_a_commitment_leaves_in_store():
     lasting = {"year_end": YearEnd.VALUED, "end_value_gwh_per_hm3": VALUE}
     bound, free = (
-        prove_plan(optimise(committed(months, **lasting), TWO, solver="dp"), 5e-3, device="host")
+        prove_plan(optimise(committed(months, **lasting), TWO, solver="dp"), 5e-3, device="host").proofs
         for months in (600, None)
     )
     assert bound.worst_gap <= 5.1e-3
@@ -146,7 +146,7 @@ def test_a_proof_knows_what_a_commitment_leaves_in_store():
 def test_a_proof_knows_what_a_licence_keeps_in_store():
     lasting = {"year_end": YearEnd.VALUED, "end_value_gwh_per_hm3": 1e-5}
     bound, free = (
-        prove_plan(optimise(committed(None, **most, **lasting), TWO, solver="dp"), 5e-3, device="host")
+        prove_plan(optimise(committed(None, **most, **lasting), TWO, solver="dp"), 5e-3, device="host").proofs
         for most in ({"most_annual_release_hm3": 600 * VOLUME}, {})
     )
     assert bound.worst_gap <= 5.1e-3

@@ -320,6 +320,6 @@ def test_a_cyclic_year_of_which_evaporation_takes_more_than_flows_in_is_named_wi
     year = plan.problems.each[1]
     for start in np.linspace(15.0, 98.0, 84):
         assert year.certify(np.append(np.zeros(12), start)).violation >= closeness * (1 - 1e-4)
-    proofs = prove_plan(plan, 1e-3, device="host")
+    proofs = prove_plan(plan, 1e-3, device="host").proofs
     assert list(proofs.infeasible) == ["2002"]
     assert np.isnan(proofs.gap[1])

@@ -83,7 +83,7 @@ def test_a_drowned_plant_is_planned_and_the_plan_is_proved(kind, flood):
     assert drowned.any()
     assert not plan.operation.power_mw[drowned].any()
     assert not plan.operation.turbined_m3s[drowned].any()
-    proofs = prove_plan(plan, 1e-5)
+    proofs = prove_plan(plan, 1e-5).proofs
     assert (proofs.bound >= plan.solutions.fitness).all()
     assert kind == "steep" or proofs.worst_gap <= 1e-5
     assert any("Floods drown the plant" in note for note in plan.notes)

@@ -13,7 +13,7 @@ from reservoir.hydro.attributes import YearEnd
 from reservoir.planning.columns import AFTER_PROOF
 from reservoir.planning.firm_power import judged
 from reservoir.planning.open_part import searched_again
-from reservoir.planning.proof import proven_plan
+from reservoir.planning.proof import prove_plan
 from reservoir.planning.solving import silent_stage
 from reservoir.solvers import Solutions
 
@@ -36,7 +36,7 @@ def poor(request, small, small_inflow):
 
 def test_what_a_proof_leaves_open_is_searched_again_and_proved(poor):
     told, device = [], "auto" if poor.problems.cyclic else "host"
-    better = proven_plan(poor, GAP, 60.0, lambda *each: told.append(each), device, improve=True)
+    better = prove_plan(poor, GAP, 60.0, lambda *each: told.append(each), device, improve=True)
     assert better.proofs.reached == len(poor.problems)
     assert np.all(better.solutions.fitness > poor.solutions.fitness * (1 + 1e-3))
     np.testing.assert_allclose(better.problems.operate(better.solutions.position).power_mw, better.operation.power_mw)
@@ -49,14 +49,14 @@ def test_what_a_proof_leaves_open_is_searched_again_and_proved(poor):
 
 
 def test_a_proof_by_itself_leaves_the_schedules(poor):
-    proved = proven_plan(poor, 1.0, device="host")
+    proved = prove_plan(poor, 1.0, device="host")
     assert proved.solutions is poor.solutions
     assert proved.notes == poor.notes
 
 
 def test_what_a_proof_closes_at_once_is_searched_no_more(small, small_inflow):
     plan, told = reservoir.optimise(small, small_inflow, solver="dp"), []
-    proved = proven_plan(plan, GAP, progress=lambda *each: told.append(each), device="host", improve=True)
+    proved = prove_plan(plan, GAP, progress=lambda *each: told.append(each), device="host", improve=True)
     assert proved.solutions is plan.solutions
     assert {stage for stage, *_ in told} == {"proof"}
 

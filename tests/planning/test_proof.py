@@ -32,7 +32,7 @@ def plan(small, small_inflow) -> Plan:
 
 @pytest.fixture(scope="module")
 def by_threads(plan):
-    return prove_plan(plan, GAP, device="host")
+    return prove_plan(plan, GAP, device="host").proofs
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def without_double(monkeypatch):
 
 def test_a_device_proves_what_threads_prove(plan, by_threads, device):
     told = []
-    found = prove_plan(plan, GAP, progress=lambda *each: told.append(each), device=str(device.index))
+    found = prove_plan(plan, GAP, progress=lambda *each: told.append(each), device=str(device.index)).proofs
     np.testing.assert_allclose(found.bound, by_threads.bound, rtol=1e-12)
     np.testing.assert_allclose(found.gap, by_threads.gap, rtol=0, atol=1e-12)
     assert found.reached == 3
@@ -57,13 +57,13 @@ def test_a_device_proves_what_threads_prove(plan, by_threads, device):
 def test_a_plan_in_windows_is_proved_on_a_device(small, small_inflow, device):
     """Two years as one problem, and one: in batches of other steps."""
     plan = reservoir.optimise(small, small_inflow, horizon=2, solver="dp")
-    found, expected = (prove_plan(plan, 1e-2, device=name) for name in (str(device.index), "host"))
+    found, expected = (prove_plan(plan, 1e-2, device=name).proofs for name in (str(device.index), "host"))
     assert len(found.bound) == 2
     np.testing.assert_allclose(found.bound, expected.bound, rtol=1e-12)
 
 
 def test_what_is_proved_when_time_is_up_holds(plan, device):
-    found = prove_plan(plan, 1e-9, 0.0, device=str(device.index))
+    found = prove_plan(plan, 1e-9, 0.0, device=str(device.index)).proofs
     assert np.all(found.gap[:3] > 1e-9)
 
 
@@ -72,7 +72,7 @@ def test_years_that_take_more_cells_are_proved_again_when_all_others_are(device,
     case, told, name = zoo_case(39, 2, part=Part.TUNING), [], "host" if where == "host" else str(device.index)
     plan = reservoir.optimise(case.reservoir, case.inflow, solver="dp")
     monkeypatch.setattr(proof, "Effort", partial(bound.Effort, pairs=100))
-    found = prove_plan(plan, progress=lambda *each: told.append(each), device=name)
+    found = prove_plan(plan, progress=lambda *each: told.append(each), device=name).proofs
     assert found.reached == 2
     stages = [stage for stage, *_ in told]
     again = stages.count("longer proof")
@@ -80,7 +80,7 @@ def test_years_that_take_more_cells_are_proved_again_when_all_others_are(device,
     assert stages == ["proof"] * (len(stages) - again) + ["longer proof"] * again
     assert told[-1] == ("longer proof", 2, 2)
     monkeypatch.setattr(proof, "LONGER_PAIRS", 100)
-    short = prove_plan(plan, device=name)
+    short = prove_plan(plan, device=name).proofs
     assert short.reached == 0
     assert np.all(short.bound > found.bound)
 
@@ -105,7 +105,7 @@ def test_the_time_of_proofs_begins_when_their_code_is_compiled(plan, device, mon
         monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=passing))
     for name in ("compile_ahead", "bound_program"):
         monkeypatch.setattr(proof, name, compiling(getattr(proof, name)))
-    found = prove_plan(plan, 1e-8, 10.0, device="host" if where == "host" else str(device.index))
+    found = prove_plan(plan, 1e-8, 10.0, device="host" if where == "host" else str(device.index)).proofs
     assert found.reached == 3
 
 
@@ -116,7 +116,7 @@ def test_a_proof_ends_where_a_better_schedule_makes_the_gap_impossible(small, sm
     better, best = plan.better_known(gap), plan.references.fitness
     assert better.all()
     assert not plan.better_known(1.0).any()
-    found = prove_plan(plan, gap, progress=lambda *each: told.append(each), device="host")
+    found = prove_plan(plan, gap, progress=lambda *each: told.append(each), device="host").proofs
     assert {stage for stage, *_ in told} == {"proof"}
     assert np.all((found.bound >= best) & (found.bound <= best * (1 + gap * 1.001)))
     assert np.all(found.gap > gap)
@@ -124,13 +124,13 @@ def test_a_proof_ends_where_a_better_schedule_makes_the_gap_impossible(small, sm
     sentence = proof_sentences(replace(plan, proofs=found))[1]
     found_better = "dp found a schedule that is better by more (3 years: 1955/"
     assert sentence.startswith(f"No proof comes to 1.0e-05 where {found_better}")
-    of_best = prove_plan(replace(plan, solutions=plan.references), gap, device="host")
+    of_best = prove_plan(replace(plan, solutions=plan.references), gap, device="host").proofs
     np.testing.assert_allclose(found.bound, of_best.bound, rtol=gap)
     assert len(proof_sentences(replace(plan, solutions=plan.references, proofs=of_best))) == 1
 
 
 def test_a_device_without_double_proves_in_float32_if_it_is_named(plan, by_threads, device, without_double):
-    found = prove_plan(plan, GAP, device=str(device.index))
+    found = prove_plan(plan, GAP, device=str(device.index)).proofs
     assert not np.array_equal(found.bound[:3], by_threads.bound[:3])
     np.testing.assert_allclose(found.bound, by_threads.bound, rtol=2e-5)
     assert np.all((found.gap[:3] >= 0) & (found.gap[:3] <= GAP))
@@ -140,7 +140,7 @@ def test_a_device_without_double_proves_in_float32_if_it_is_named(plan, by_threa
 @pytest.mark.parametrize(("name", "or_host"), [("Auto", False), (None, False), ("named", True)])
 def test_else_threads_prove(plan, by_threads, device, without_double, monkeypatch, name, or_host):
     monkeypatch.setattr(proof, "choose_devices", lambda _: (replace(device, kind="GPU"),))
-    found = prove_plan(plan, GAP, device=name, or_host=or_host)
+    found = prove_plan(plan, GAP, device=name, or_host=or_host).proofs
     assert np.array_equal(found.bound, by_threads.bound)
 
 
@@ -149,7 +149,7 @@ def test_threads_prove_what_the_device_of_a_plan_cannot(plan, by_threads, device
         raise DeviceError(Mistake("out of memory", mend="another device"))
 
     monkeypatch.setattr(proof, "prove_together", failing)
-    found = prove_plan(plan, GAP, device=str(device.index), or_host=True)
+    found = prove_plan(plan, GAP, device=str(device.index), or_host=True).proofs
     assert np.array_equal(found.bound, by_threads.bound)
     with pytest.raises(DeviceError, match="out of memory"):
         prove_plan(plan, GAP, device=str(device.index))

@@ -96,7 +96,7 @@ def test_a_proof_is_added_to_the_summary(plan, tmp_path):
     before = sheets_of(folder / "plan.xlsx")
     with claimed_for_proof(folder) as claim:
         saved = read_plan(folder)
-        write_proof(saved, replace(saved.plan, proofs=prove_plan(saved.plan, 1e-3)), claim)
+        write_proof(saved, replace(saved.plan, proofs=prove_plan(saved.plan, 1e-3).proofs), claim)
     after = sheets_of(folder / "plan.xlsx")
     at = before["summary"][0].index("gap") + 1
     assert after["summary"][0][at : at + 2] == ("proven_bound", "proven_gap")
