@@ -115,12 +115,12 @@ def varied(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
         If it was cancelled: plans that were whole stay.
     """
     case, name = desk.require_case(), str(ask.get("name", ""))
-    folder, file = desk.workspace.path(name), str(case.file)
+    folder = desk.workspace.path(name)
     ranges = [f"{each['key']}={each['first']}:{each['last']}:{each['count']}" for each in ask.get("keys", ())]
     if not ranges:
         raise InputError("asks for no range", "a key, its first and its last value, and how many", column="keys")
     solver = [] if isinstance(desk.plan, SystemPlan) else ["--solver", desk.session.solver]
-    words = ["plan", *case.words, "--reservoir", file, *(word for each in ranges for word in ("--vary", each)), *solver]
+    words = ["plan", *case.words, *case.reservoir, *(word for each in ranges for word in ("--vary", each)), *solver]
     words += ["--no-figures", "--out", name]
     try:
         desk.workspace.run(words, tell)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from reservoir import __version__
-from reservoir.errors import InputError, ReservoirError
+from reservoir.cases import bundled_case
+from reservoir.errors import InputError
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.site_inflows import SiteInflows
@@ -29,8 +29,6 @@ MOST_YEARS = 8_000
 #: In the folder of a saved plan: what was changed, and of which base.
 PAGE = "page.json"
 _VALUES_SOLVER = "dp-opencl"
-#: A change that needs other kernels: a demand.
-_DEMAND = {"plant.power_lower_mw": 1.0}
 #: What answers a kind of question: with the desk, the question, and whom to tell of progress.
 Answer = Callable[["Desk", Mapping[str, Any], Tell], dict[str, Any]]
 
@@ -56,6 +54,12 @@ class OpenCase:
     words: tuple[str, ...]
     file: Path
     how: Mapping[str, Any]
+
+    @property
+    def reservoir(self) -> tuple[str, ...]:
+        """Words that name the reservoir besides; none of a bundled case, which they name already."""
+        bundled = self.words[:1] == ("--case",) and self.file == bundled_case(self.words[1]).reservoir_file
+        return () if bundled else ("--reservoir", str(self.file))
 
 
 class Desk:
@@ -84,7 +88,6 @@ class Desk:
         self._read, self._how = read, dict(how or {})
         self._session: PlanningSession | None = None
         self._plan: Plan | SystemPlan | None = None
-        self._preparing: Iterator[None] = iter(())
 
     @property
     def session(self) -> PlanningSession:
@@ -123,13 +126,6 @@ class Desk:
         session.prepare()
         self._plan = session.plan({})
         self.case, self._session, self.wish = case, session, {}
-        self._preparing = iter(()) if isinstance(case.base, System) else session.preparing(_DEMAND)
-
-    def prepare_more(self) -> bool:
-        """Build some kernels of reservoirs that a field makes of another kind; whether more are to be built."""
-        with suppress(ReservoirError):
-            return next(self._preparing, self) is not self
-        return False
 
     def answer(self, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
         """Answer a question, by its ``kind``.
@@ -209,6 +205,12 @@ def _preview(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     return drawn_plan(desk.session.preview(changes_of(ask), progress=tell), desk.plan, checked=False)
 
 
+def _prepare(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
+    """Build the kernels for a reservoir of the kind that a wish makes of it, while somebody types."""
+    desk.session.preview(changes_of(ask))
+    return {}
+
+
 def _full(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     return drawn_plan(desk.session.plan(changes_of(ask), progress=tell), desk.plan, checked=True)
 
@@ -246,14 +248,14 @@ def _save(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     words = ["plan", *case.words, "--reservoir", f"{name}.toml", *solver, "--out", name]
     words += ["--force"] * replaced
     text = desk.workspace.run(words, tell)
-    base = [*case.words, "--reservoir", str(case.file)]
+    base = [*case.words, *case.reservoir]
     (folder / PAGE).write_text(json.dumps({"base": base, "wish": wish, "version": __version__}, indent=1), "utf-8")
     return {"saved": desk.workspace.saved(), "command": desk.workspace.shown(words), "said": text, "name": name}
 
 
 #: Questions that a browser may ask; those of the other screens stand in their modules.
 ANSWERS: dict[str, Answer] = {"info": _info, "open": _open, "preview": _preview, "full": _full}
-ANSWERS |= {"values": _values, "save": _save}
+ANSWERS |= {"prepare": _prepare, "values": _values, "save": _save}
 
 
 def answers() -> dict[str, Answer]:

@@ -36,7 +36,7 @@ def find_front(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]
     if not set(goals) <= {*Goal}:
         raise InputError("are no goals", f"two of {', '.join(Goal)}", column="goals", value=", ".join(goals))
     name = _free(desk, f"front-{'-'.join(goals)}"[:36])
-    words = ["tradeoff", *_words(desk), "--reservoir", str(case.file), "--between", ",".join(goals)]
+    words = ["tradeoff", *_words(desk), *case.reservoir, "--between", ",".join(goals)]
     words += ["--points", str(points), "--no-figures", "--out", name]
     desk.workspace.run(words, tell)
     return front(desk, {"folder": name}, tell) | {"command": desk.workspace.shown(words)}

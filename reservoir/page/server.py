@@ -40,6 +40,8 @@ MESSAGE_BYTES, MESSAGES_A_SECOND, MOST_SOCKETS, _MOST_WAITING = 20_000, 20, 3, 8
 _TOLD_SECONDS, IDLE_SECONDS = 0.2, 600.0
 #: Of these the newest alone is answered, one at a time.
 _PLANNED = ("preview", "full")
+#: These are answered where plans are made, too, one after the other.
+_MADE_BY_PLANNER = ("open", "values", "prepare")
 #: Files of the workspace that a browser is shown.
 _SHOWN = (".html", ".png", ".svg", ".csv", ".toml", ".json")
 _POLICY = (
@@ -80,7 +82,6 @@ class Page:
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
         self.application: ASGIApp = self._guarded(Starlette(routes=routes))
-        self._planner.submit(_prepare, desk, self._planner)
 
     def _guarded(self, application: ASGIApp) -> ASGIApp:
         """Refuse whoever came by another name of this machine, and give every answer the headers that bind it."""
@@ -168,13 +169,6 @@ class Page:
             self.last_closed = time.monotonic()
 
 
-def _prepare(desk: Desk, planner: ThreadPoolExecutor) -> None:
-    """Prepare more after what waits by now: a wish is not kept waiting."""
-    if desk.prepare_more():
-        with suppress(RuntimeError):  # the page ends
-            planner.submit(_prepare, desk, planner)
-
-
 class Conversation:
     """The questions of one browser, and their answers."""
 
@@ -219,8 +213,7 @@ class Conversation:
             text = "Other questions of this window wait for their answers."
             self._soon(self._send({"id": ask.get("id"), "fault": [{"text": text, "key": ""}]}), self._told)
         else:
-            # what opens a case plans it, where all plans are made
-            pool = self._planner if ask.get("kind") in ("open", "values") else self._others
+            pool = self._planner if ask.get("kind") in _MADE_BY_PLANNER else self._others
             self._soon(self._reply(ask, pool), self._tasks)
 
     def _soon(self, work: Coroutine[Any, Any, None], among: set[asyncio.Task[None]]) -> None:
@@ -264,8 +257,6 @@ class Conversation:
             text = f"Error in the program, not in your input: {type(fault).__name__}: {fault}"
             answer = {"id": number, "fault": [{"text": text, "key": ""}]}
         await self._send(answer)
-        if ask.get("kind") == "open":
-            self._planner.submit(_prepare, self._desk, self._planner)
 
     def _tell(self, progress: Mapping[str, Any]) -> None:
         self._soon(self._send(progress), self._told)

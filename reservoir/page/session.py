@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -67,15 +66,10 @@ class PlanningSession:
     def prepare(self, *examples: Changes) -> None:
         """Plan the base, and each of the changes, on all ranges: kernels for reservoirs of their kinds are built."""
         for changes in ({}, *examples):
-            for _ in self.preparing(changes):
-                pass
-
-    def preparing(self, changes: Changes) -> Iterator[None]:
-        """Plan changes on all ranges, a plan at a time."""
-        for place in range(max(len(self._ranges), 1)):
-            for how in ({}, self._of_preview):
-                yield
-                self._planned(changes, form_ranges=self._ranges[place:], **how)
+            for place in range(max(len(self._ranges), 1)):
+                ranges = {"form_ranges": self._ranges[place:]}
+                self._planned(changes, **ranges)
+                self._planned(changes, **ranges, **self._of_preview)
 
     def preview(self, changes: Changes, **how: Any) -> Any:
         """Plan without a reference optimum, or of a system with few programs: what can follow the hand.

@@ -4,7 +4,7 @@ import {ask, busy, chart, el, lines, open, say, screen, shown, sizeOf, state, ta
 import {river} from "./river.js";
 
 const SIDES = {upper: "#b34700", lower: "#5b2a86"}, INK = "#003c6c", PALE = "#6d7c88";
-const BANDS = {1: "#d2e6f2", 2: "#9ecae1", 3: "#5ba3cd"}, HANDLES = 53, RESTS = 150, BETWEEN = 50;
+const BANDS = {1: "#d2e6f2", 2: "#9ecae1", 3: "#5ba3cd"}, HANDLES = 53, DEMAND = "plant.power_lower_mw", RESTS = 150, BETWEEN = 50;
 let past = [], future = [], parts = {}, timer, sent = 0, asked = 0;
 
 const copy = (value) => JSON.parse(JSON.stringify(value));
@@ -173,7 +173,8 @@ function change(key, text, node) {
 }
 function fieldOf({key, label, unit, least, most, meaning}) {
   const ends = [least, most].map((end) => end == null ? null : shown(key, end)), expected = `${ends[0] ?? "any"} to ${ends[1] ?? "any"}${unit ? ` ${unitOf(key) || unit}` : ""}`;
-  const input = el("input", {autocomplete: "off", "data-expected": expected, title: `${meaning}; ${expected}`, onchange: (event) => change(key, event.target.value, event.target)});
+  const input = el("input", {autocomplete: "off", "data-expected": expected, title: `${meaning}; ${expected}`, onchange: (event) => change(key, event.target.value, event.target),
+    onfocus: () => key === DEMAND && !state.info.system && ask("prepare", {wish: {...state.wish, [key]: 1}}).catch(() => null)}); // its kernels are built while it is typed
   return el("label", {"data-key": key}, withUnit(label, key), input, el("span", {class: "fault", role: "alert"}));
 }
 function twin() {
