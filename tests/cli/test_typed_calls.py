@@ -81,6 +81,8 @@ CALLS: list[tuple[list[str], int]] = [
         0,
     ),
     (["rules", "two-dams", "--family", "standard", "--folds", "2", "--no-figures"], 0),
+    (["rules", "two-dams", "--family", "standard", "--bound", "2", "--force"], 2),
+    (["rules", "best", "--bound", "2"], 2),
     (
         [
             *("operate", "two-dams/rules/standard-xiaowan.json", "--month", "1", "--state", "two-dams/schedule.csv"),
