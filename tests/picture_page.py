@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 import tempfile
-import threading
 from pathlib import Path
-from queue import Queue
 from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-from reservoir.page import server
-from tests.page.conftest import BROWSER, desk_of
+from tests.page.conftest import BROWSER, desk_of, serving
 
 FOLDER = Path(__file__).parent.parent / "docs" / "_static"
 EXAMPLE = Path(__file__).parent.parent / "docs" / "own-reservoir"
@@ -20,23 +17,19 @@ EXAMPLE = Path(__file__).parent.parent / "docs" / "own-reservoir"
 
 def main() -> None:
     """Draw all of them."""
-    addresses, servers = Queue[str](), Queue[Any]()
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        desk = desk_of(Path(folder) / "page")
-        thread = threading.Thread(target=server.serve, args=(desk, 0, addresses.put), kwargs={"started": servers.put})
-        thread.start()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        serving(desk_of(Path(folder) / "page")) as served,
+        sync_playwright() as playwright,
+    ):
         chromium = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
         window = chromium.new_page(viewport={"width": 1200, "height": 800})
         window.set_default_timeout(120_000)
-        try:
-            window.goto(addresses.get())
-            for name, prepare in PICTURES.items():
-                prepare(window)
-                window.screenshot(path=FOLDER / f"page-{name}.png")
-        finally:
-            chromium.close()
-            servers.get().should_exit = True
-            thread.join()
+        window.goto(served.address)
+        for name, prepare in PICTURES.items():
+            prepare(window)
+            window.screenshot(path=FOLDER / f"page-{name}.png")
+        chromium.close()
 
 
 def prepare_plan(window: Any) -> None:

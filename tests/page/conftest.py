@@ -55,12 +55,15 @@ def serving(desk: Desk) -> Iterator[Served]:
         known.set()
 
     running: list[Any] = []
-    thread = threading.Thread(target=server.serve, args=(desk, 0, opened), kwargs={"started": running.append})
+    how = {"kwargs": {"started": running.append}, "daemon": True}
+    thread = threading.Thread(target=server.serve, args=(desk, 0, opened), **how)
     thread.start()
     assert known.wait(60)
-    yield Served(desk, addresses[0])
-    running[0].should_exit = True
-    thread.join(20)
+    try:
+        yield Served(desk, addresses[0])
+    finally:
+        running[0].should_exit = True
+        thread.join(20)
 
 
 @pytest.fixture(scope="session")
