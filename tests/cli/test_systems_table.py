@@ -35,6 +35,7 @@ WORK = (
         "planning.simulation.simulate_system",
         "planning.validation.validate_system",
         "synthetic.sites.synthetic_sites",
+        "page.desk.PlanningSession",
     ),
 )
 USUAL = ["flows.csv", "--reservoir", "two.toml"]
