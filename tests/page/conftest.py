@@ -66,14 +66,14 @@ def serving(desk: Desk) -> Iterator[Served]:
         thread.join(20)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def served(tmp_path_factory) -> Iterator[Served]:
     """The bundled case on a page."""
     with serving(desk_of(tmp_path_factory.mktemp("page"))) as page:
         yield page
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """Chromium, without a window."""
     if BROWSER is None:
