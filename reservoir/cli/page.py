@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from reservoir.cli import options
 
@@ -21,8 +19,6 @@ if TYPE_CHECKING:
 _WORDS = click.argument("words", metavar="[PLAN_DIR | FILE.toml INFLOW.csv]", nargs=-1, type=options.FilePath())
 #: What says which case is meant, on the command line and on the page.
 _CASE = (_WORDS, options.inputs_beside_words, options.horizon, options.step, options.objective)
-#: Files of a reservoir, or a system, in the folder of a plan.
-_PLANNED = ("system.toml", "reservoir.toml")
 
 
 @click.command("page")
@@ -67,16 +63,14 @@ def command(
     from reservoir.page.workspace import Workspace
 
     planned = words[0].resolve() if len(words) == 1 and words[0].is_dir() else None
-    first = None if planned else _opened(Path.cwd(), words, request, horizon, step, objective)
-    folder = out or (planned.parent if planned else Path(f"page-{first.base.name}" if first else ""))
-    workspace = Workspace(folder)
+    case = None if planned else _opened(out, words, request, horizon, step, objective)
+    workspace = Workspace(out or (planned.parent if planned else Path(f"page-{case.base.name}" if case else "")))
     desk = Desk(workspace, partial(read_case, workspace.folder), {"device": device})
     with progress_bars() as progress:
         if planned:
             open_plan(desk, planned, progress)
-        else:
-            typed = _typed(click.get_current_context(), ("request", "horizon", "step", "objective"))
-            desk.open([*typed, *(os.path.abspath(word) for word in words)], progress)
+        elif case:
+            desk.take(case, progress)
     say(f"{desk.require_case().base.name} is open; what is saved goes to {workspace.folder}")
 
     def told(address: str) -> None:
@@ -116,14 +110,14 @@ def read_case(folder: Path, words: Sequence[str]) -> OpenCase:
 
 
 def _opened(
-    folder: Path,
+    folder: Path | None,
     words: Sequence[Path],
     request: options.Request,
     horizon: str | None,
     step: str | None,
     objective: str | None,
 ) -> OpenCase:
-    """Read a case; its words name files as seen from a folder."""
+    """Read a case; its words name files as seen from a folder, if one is known by now."""
     from reservoir.cases import bundled_case
     from reservoir.page.desk import OpenCase
 
@@ -149,10 +143,9 @@ def _opened(
     of_record = [_seen_from(folder, record)] if record else ["--case", bundled.name] if bundled else []
     asked = {"--horizon": horizon, "--step": step, "--objective": objective}
     further = [word for name, value in asked.items() if value is not None for word in (name, str(value))]
-    reading = _typed(click.get_current_context(), tuple(request.reading))
     file = request.reservoir_file or (bundled or bundled_case()).reservoir_file
     how = {"horizon": horizon} if horizon else {}
-    return OpenCase(base, inflow, (*of_record, *reading, *further), file, how)
+    return OpenCase(base, inflow, (*of_record, *_reading_words(request), *further), file, how)
 
 
 def _of_plan(
@@ -160,48 +153,32 @@ def _of_plan(
 ) -> tuple[options.Request, str | None, str | None]:
     """A request for what a plan is of, with its horizon and its time step."""
     from reservoir.errors import InputError
-    from reservoir.io.plan_folder.files import PROVENANCE
-    from reservoir.text.strict_json import read_json
+    from reservoir.io.plan_folder.files import COPY, FILES, INFLOW, RESERVOIR, SYSTEM, read_provenance
 
-    file = next((folder / name for name in _PLANNED if (folder / name).is_file()), None)
-    try:
-        origin = read_json(folder / PROVENANCE, 100_000_000)
-    except (OSError, ValueError):
-        origin = None
-    if file is None or origin is None:
-        raise InputError("is not the folder of a plan", 'one that "reservoir plan" wrote', file=str(folder))
-    records = sorted(folder.glob("inflow*.csv"))
-    request = replace(request, reservoir_file=file, inflow_file=records[0] if records else None)
+    origin = read_provenance(folder)
+    several = SYSTEM in origin[FILES]
+    if INFLOW not in origin[FILES]:
+        problem = "the folder has no copy of the record"
+        raise InputError(problem, mend="give the reservoir file and the record", file=str(folder / INFLOW))
+    request = replace(request, reservoir_file=folder / (SYSTEM if several else RESERVOIR), inflow_file=folder / INFLOW)
+    if not several and COPY not in origin:  # the copy is the file that was read, to be read as it was
+        request = replace(request, reading={**request.reading, **origin["inflow"].get("reading", {})})
     return request, horizon or str(origin["horizon"]), step or str(origin["calendar"]["step"])
 
 
-def _seen_from(folder: Path, file: Path) -> str:
+def _seen_from(folder: Path | None, file: Path) -> str:
     """A path as it is typed in a folder: relative where the file is within it."""
     place = file.resolve()
-    return str(place.relative_to(folder.resolve()) if place.is_relative_to(folder.resolve()) else place)
+    within = folder is not None and place.is_relative_to(folder.resolve())
+    return str(place.relative_to(folder.resolve()) if folder and within else place)
 
 
-def _typed(context: click.Context, names: Sequence[str]) -> list[str]:
-    """Options of these names as they were typed; ``request`` stands for those that it is made of."""
-    made = (
-        "reservoir_file",
-        "case",
-        "unit",
-        "column",
-        "water_year",
-        "missing_days",
-        "negative",
-        "dates",
-        "first_year",
-        "sheet",
-    )
-    wanted = {*names, *(made if "request" in names else ())}
+def _reading_words(request: options.Request) -> list[str]:
+    """Options by which the record is read as it was: those that are not as usual."""
     words = []
-    for each in context.command.params:
-        name = str(each.name)
-        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if isinstance(each, click.Option) and name in wanted and given:
-            values = context.params[name]
-            for value in values if isinstance(values, tuple) else (values,):
-                words += [each.opts[0], os.path.abspath(value) if isinstance(value, Path) else str(value)]
+    for each in _case.params:
+        value = request.reading.get(str(each.name))
+        if value not in (None, (), each.default):
+            some = value if isinstance(value, list | tuple) else (value,)
+            words += [word for one in some for word in (each.opts[0], str(one))]
     return words

@@ -42,7 +42,7 @@ class OpenCase:
     base : Reservoir or System
     inflow : Inflow or SiteInflows
     words : tuple of str
-        Words by which a command reads the record and how, without the reservoir: ``("--case", "xiaowan")``.
+        Words by which a command reads the record and how, without the reservoir: ``("inflow.csv", "--unit", "cfs")``.
     file : Path
         The file of the reservoir or the system, whose text is edited where it is saved with changes.
     how : mapping
@@ -110,22 +110,31 @@ class Desk:
         return self._plan
 
     def open(self, words: Sequence[str], tell: Tell) -> None:
-        """Read a case and plan it; what was open stays if it is refused.
+        """Read a case and `take` it.
 
         Raises
         ------
         InputError
             With every mistake of its files.
         """
-        case = self._read(words)
+        self.take(self._read(words), tell)
+
+    def take(self, case: OpenCase, tell: Tell) -> None:
+        """Plan a case that was read, which is open then; what was open stays if it is refused.
+
+        Raises
+        ------
+        InputError
+            If it has too many years, or cannot be planned.
+        """
         if case.inflow.years > MOST_YEARS:
             expected = f"at most {MOST_YEARS:,} years on a page"
             raise InputError(f"has {case.inflow.years:,} years", expected, "plan it with `reservoir plan`")
         tell("preparing: curves are fitted and kernels are built", 0, None)
         session = PlanningSession(case.base, case.inflow, **self._how, **case.how)
         session.prepare()
-        self._plan = session.plan({})
-        self.case, self._session, self.wish = case, session, {}
+        plan = session.plan({})
+        self.case, self._session, self._plan, self.wish = case, session, plan, {}
 
     def answer(self, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
         """Answer a question, by its ``kind``.
@@ -173,9 +182,8 @@ def _info(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     saved = {"saved": desk.workspace.saved(), "folder": str(desk.workspace.folder)}
     if desk.case is None:
         return saved | {"info": None}
-    command = desk.workspace.shown(["plan", *desk.case.words])
     base = drawn_plan(desk.plan, desk.plan, checked=True)
-    return saved | {"info": described(desk.case.base, desk.plan), "base": base, "wish": desk.wish, "command": command}
+    return saved | {"info": described(desk.case.base, desk.plan), "base": base, "wish": desk.wish}
 
 
 def _open(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:

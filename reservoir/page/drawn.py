@@ -13,6 +13,7 @@ from reservoir.hydro.attributes import ATTRIBUTES, Attribute, Kind
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.system import Carried, System
 from reservoir.hydro.unit_system import SYSTEMS, UnitSystem
+from reservoir.io.reservoir_toml.draft import KEYS
 from reservoir.planning.checks import all_pass, failed_sentences, passed_sentence, plan_checks, system_checks
 from reservoir.planning.columns import TABLES
 from reservoir.planning.key_figures import gap_words
@@ -72,7 +73,6 @@ def drawn_plan(plan: Plan | SystemPlan, base: Plan | SystemPlan, *, checked: boo
     sites = plan.sites if isinstance(plan, SystemPlan) else {plan.reservoir.name: plan}
     answer = {
         "sites": {name: _drawn_site(site, plan.keeps_limits) for name, site in sites.items()},
-        "annual": numbers(plan.energy_gwh),
         "kept": plan.keeps_limits.tolist(),
         "rows": [_row(row) for row in compared.rows],
         "sentences": [each.removeprefix("now: ") for each in compared.sentences],
@@ -117,12 +117,7 @@ def described(base: Reservoir | System, plan: Plan | SystemPlan) -> dict[str, An
         "year_word": plan.year_word if isinstance(plan, Plan) else "year",
         "sites": {each.name: _described_site(each, base) for each in reservoirs},
         "figures": [
-            {
-                "name": each.name,
-                "change": CHANGES[each.name],
-                "title": each.page.title,
-                "unit": each.page.unit or each.unit,
-            }
+            {"name": each.name, "change": CHANGES[each.name], "title": each.page.title}
             for each in TABLES["compared_plans"]
             if each.page and each.name in CHANGES
         ],
@@ -164,10 +159,7 @@ def _described_site(lake: Reservoir, base: Reservoir | System) -> dict[str, Any]
         "keys": LIMITS,
         "range": numbers([low, high], 9),
         "levels": numbers([storages, lake.level(storages)]),
-        "fields": [
-            _field(base if row.section == "objective" else lake, row)
-            for row in sorted((row for row in ATTRIBUTES if row.key in FIELDS), key=lambda row: FIELDS.index(row.key))
-        ],
+        "fields": [_field(base if row.section == "objective" else lake, row) for row in map(KEYS.__getitem__, FIELDS)],
         "keyed": [{"key": row.key, "meaning": row.meaning} for row in ATTRIBUTES if row.kind in _KINDS],
     }
 

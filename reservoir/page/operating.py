@@ -104,8 +104,9 @@ def advice(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
             file = desk.workspace.file(str(ask["ensemble"]))
             forecast = _forecast(folder, file, file.stat().st_mtime_ns, month)
         flood = _number(ask.get("flood"), "flood", -math.inf)
-        advise = _advised_system if several else _advised
-        return advise(rules, month, typed, forecast, flood, units)
+        if several:
+            return _advised_system(rules, month, typed, forecast, units)
+        return _advised(rules, month, typed, forecast, flood, units)
 
 
 def _advised(
@@ -144,12 +145,7 @@ def _advised(
 
 
 def _advised_system(
-    rules: Any,
-    month: int,
-    typed: Mapping[str, Any],
-    forecast: FloatArray | None,
-    flood: float | None,
-    units: UnitSystem,
+    rules: Any, month: int, typed: Mapping[str, Any], forecast: FloatArray | None, units: UnitSystem
 ) -> dict[str, Any]:
     """A table of all reservoirs by each rule, and why."""
     known = {"state": None} | {name: tuple(typed[key].items()) for key, name in _TYPED.items()}

@@ -83,6 +83,12 @@ class Page:
         ]
         self.application: ASGIApp = self._guarded(Starlette(routes=routes))
 
+    def end(self) -> None:
+        """End the command that runs, and the threads that answer."""
+        self.desk.workspace.cancel()
+        for each in (self._planner, self._others):
+            each.shutdown(wait=False, cancel_futures=True)
+
     def _guarded(self, application: ASGIApp) -> ASGIApp:
         """Refuse whoever came by another name of this machine, and give every answer the headers that bind it."""
 
@@ -346,4 +352,4 @@ def serve(
             await serving
 
         asyncio.run(run())
-        desk.workspace.cancel()
+        page.end()

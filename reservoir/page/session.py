@@ -7,6 +7,7 @@ from typing import Any
 
 from reservoir.hydro.curves.approximation import form_ranges
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objectives import MOST_STEPS_OF_YEAR
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import System
@@ -33,7 +34,7 @@ class PlanningSession:
     base : Reservoir or System
     inflow : Inflow or SiteInflows
     solver : str, optional
-        By default ``lshade``; for horizons longer than a year dynamic programming, where that can plan them. Of a
+        By default ``lshade``; for more than 12 steps as one problem dynamic programming, where that can plan them. Of a
         system ``slp``, the first stage of what `reservoir.optimise_system` runs.
     **how
         Further arguments of `reservoir.optimise`, of every plan.
@@ -56,9 +57,10 @@ class PlanningSession:
         if isinstance(base, System):
             self.solver = solver or FINISH
         else:
-            years = System.of(base).asked_horizon(how.get("horizon")).is_year
+            short = System.of(base).asked_horizon(how.get("horizon")).is_year
+            short &= base.step.per_year <= MOST_STEPS_OF_YEAR
             ramps = (base.ramp_up_m3s, base.ramp_down_m3s) != (None, None)
-            self.solver = solver or (SWEPT_SOLVER if years or ramps else DEVICE_REFERENCE)
+            self.solver = solver or (SWEPT_SOLVER if short or ramps else DEVICE_REFERENCE)
             self._ranges, self._of_preview, self._initial = form_ranges(base), {"reference": False}, {}
         self._of_preview |= _PREVIEW.get(self.solver, {})
         self._optimise: Any = partial(optimise, inflow=inflow, solver=self.solver, **how)

@@ -178,6 +178,7 @@ CALLS: list[tuple[list[str], int]] = [
     (["compare", "best", "two-dams"], 2),
     (["page", *OWN[:3], "--no-browser", "--stop-when-closed", "--port", "0", "--device", "pocl", "--out", "desk"], 0),
     (["page", "best", "--no-browser"], 0),
+    (["page", "first-file", "--no-browser"], 0),  # whose record needs options
     (["page", "inflow.csv", "--case", "xiaowan", "--horizon", "2", "--objective", "firm-power", "--no-browser"], 0),
     (["page", *DAYS, "--negative", "zero", "--step", "ten-days", "--no-browser", "--debug"], 0),
     (["page", *REFUSED, "days.csv", "--unit", "m3/s", "--browser"], 2),

@@ -1,6 +1,7 @@
 """A session of changes plans what the reader makes of them, and builds and fits nothing on the way."""
 
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from numba.core.dispatcher import Dispatcher
 import reservoir
 from reservoir import Inflow, Reservoir, SiteInflows, System
 from reservoir.errors import InputError
+from reservoir.hydro.calendar import TimeStep
 from reservoir.hydro.curves import approximation
 from reservoir.opencl import program
 from reservoir.page.session import PlanningSession
@@ -52,6 +54,16 @@ def lake_changes(number: int, kind: int | None = None) -> dict[str, object]:
         {"plant.power_lower_mw": 6 * part},
         {"objective.goal": "revenue", "objective.price_per_mwh": [50 * part] * 6 + [30] * 6},
     )[number % 6 if kind is None else kind]
+
+
+@pytest.mark.parametrize(
+    ("step", "horizon", "solver"),
+    [("month", None, "lshade"), ("month", "record", "dp-opencl"), ("ten-days", None, "dp-opencl")],
+)
+def test_what_has_more_steps_than_a_year_of_months_is_planned_by_dynamic_programming(step, horizon, solver):
+    case = reservoir.bundled_case()
+    base = replace(case.reservoir(), step=TimeStep(step))
+    assert PlanningSession(base, case.inflow(), horizon=horizon).solver == solver
 
 
 def test_two_hundred_changes_build_no_kernel_and_fit_no_curve(tmp_path, device, work):

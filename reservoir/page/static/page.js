@@ -1,7 +1,7 @@
 "use strict";
 // What all screens use: questions over one socket, numbers in units, elements, charts, tabs.
 
-export const state = {info: null, base: null, now: null, wish: {}, units: "si", saved: [], folder: "", command: "", site: ""};
+export const state = {info: null, base: null, now: null, wish: {}, units: "si", saved: [], folder: "", site: ""};
 const GONE = "The program has ended: start `reservoir page` again. Nothing that was saved is lost.";
 const PLANNED = new Set(["preview", "full"]), waiting = new Map(), screens = new Map();
 let socket, count = 0, current = "";
@@ -117,7 +117,7 @@ function next(event, name) {
 export function open(told) {
   Object.assign(state, {saved: told.saved, folder: told.folder});
   if (!told.info) return go("start");
-  Object.assign(state, {info: told.info, base: told.base, now: told.base, wish: told.wish, command: told.command, site: Object.keys(told.info.sites)[0]});
+  Object.assign(state, {info: told.info, base: told.base, now: told.base, wish: told.wish, site: Object.keys(told.info.sites)[0]});
   document.getElementById("title").textContent = `${told.info.name}, ${told.info.years.length} ${told.info.year_word}s`;
   document.title = `${told.info.name} – reservoir`;
   document.getElementById("caveats").replaceChildren(...told.info.caveats.map((each) => el("span", {}, each)));

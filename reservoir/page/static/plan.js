@@ -129,7 +129,6 @@ function draw() {
   parts.trace?.setData([parts.trace.data[0], base.trace, own.trace], false);
   parts.sentences.replaceChildren(...state.now.sentences.map((each) => el("p", {}, each)));
   const bad = state.now.kept.filter((kept) => !kept).length, year = state.info.year_word;
-  const counted = (row) => [row.failing_years, row];
   const rows = state.now.rows.filter((row) => !row.reservoir || row.reservoir === "system" || row.reservoir === state.site);
   parts.numbers.replaceChildren(...rows.map((row) => figures(row, row.reservoir ?? "")));
   parts.bad.textContent = bad ? `${bad} of ${state.now.kept.length} ${year}s cannot keep these limits.` : "";
@@ -137,9 +136,10 @@ function draw() {
 }
 function figures(row, of) {
   const named = state.info.figures.filter(({name}) => row[name] != null).map(({name, change, title}) => {
-    const by = row[change] ?? 0, alike = name === "spill_hm3" ? row.alike_spill : Math.abs(by) < 1e-6 * Math.abs(row[name]);
+    const by = row[change] ?? 0, alike = name === "spill_hm3" ? row.alike_spill : Math.abs(by) < 1e-5 * Math.abs(row[name]);
     const better = name === "spill_hm3" ? by < 0 : by > 0;
-    const word = alike ? (by ? "about the same" : "0") : `${shown(name, by, true)} ${better ? "more".replace("more", name === "spill_hm3" ? "better" : "more") : name === "spill_hm3" ? "worse" : "less"}`;
+    const words = name === "spill_hm3" ? ["better", "worse"] : ["more", "less"];
+    const word = alike ? (by ? "about the same" : "0") : `${shown(name, by, true)} ${words[better ? 0 : 1]}`;
     return [withUnit(title, name), shown(name, row[name] - by), shown(name, row[name]), el("span", {class: alike ? "" : better ? "up" : "down"}, word)];
   });
   named.push([`${state.info.year_word}s that fail`, String(state.base.kept.filter((kept) => !kept).length), String(row.failing_years), ""]);
@@ -248,10 +248,8 @@ screen("plan", "Plan", (root) => {
       el("h2", {}, "Save as"), el("div", {class: "fields"}, el("label", {}, "Name of the plan", parts.name)), el("label", {class: "check"}, parts.replace, "replace a plan of this name"), keep, parts.saved)));
   const months = (_, at) => at.map((value) => Number.isInteger(value) && value < steps.length ? steps[value] : "");
   const storages = (_, at) => at.map((value) => shown("_hm3", value));
-  const flat = (values) => values.flat(), x = [...Array(steps.length + 1).keys()], none = x.map(() => null);
-  const all = names.length ? state.info.sites[state.site].limits : null;
-  const most = Math.max(high, ...flat(all.upper.values)), least = Math.min(low, ...flat(all.lower.values));
-  parts.fan = chart(fan, {scales: {x: {time: false, range: [0, steps.length]}, y: {range: [least - pad, most + pad]}},
+  const x = [...Array(steps.length + 1).keys()], none = x.map(() => null);
+  parts.fan = chart(fan, {scales: {x: {time: false, range: [0, steps.length]}, y: {range: [low - pad, high + pad]}},
     axes: [{values: months}, {values: storages}, {side: 1, scale: "y", grid: {show: false}, values: (_, at) => at.map((value) => value < low || value > high ? "" : shown("_m", level(value)))}],
     series: [{}, ...Array(6).fill(lines("transparent")), lines(PALE, {dash: [3, 4]}), lines(INK, {width: 2.5})],
     bands: [{series: [2, 1], fill: BANDS[1]}, {series: [4, 3], fill: BANDS[2]}, {series: [6, 5], fill: BANDS[3]}], hooks: {draw: [() => parts.svg && move()]}}, [x, ...Array(8).fill(none)]);
@@ -265,7 +263,8 @@ screen("plan", "Plan", (root) => {
   const parts_of_time = [...Array(state.base.sites[state.site].duration.length).keys()].map((each, _, list) => 100 * each / (list.length - 1));
   parts.duration = chart(duration, {height: 180, scales: {x: {time: false}}, axes: [{values: (_, places) => places.map((value) => `${value} %`)}, {values: power}], series: [{}, lines(PALE, {dash: [3, 4]}), lines(INK)]}, [parts_of_time, parts_of_time, parts_of_time]);
   const long = state.base.sites[state.site].trace;
-  parts.trace = long && chart(trace, {height: 200, cursor: {show: true, drag: {x: true}, points: {show: false}}, scales: {x: {time: false}}, axes: [{values: (_, places) => places.map((value) => years[Math.floor(value / steps.length)] ?? "")}, {values: storages}],
+  const named = (value, span) => [years[Math.floor(value / steps.length)], span < 4 * steps.length && Number.isInteger(value) && steps[value % steps.length]].filter(Boolean).join(" ");
+  parts.trace = long && chart(trace, {height: 200, cursor: {show: true, drag: {x: true}, points: {show: false}}, scales: {x: {time: false}}, axes: [{values: (_, places) => places.map((value) => named(value, places.at(-1) - places[0]))}, {values: storages}],
     series: [{}, lines("#9fb0bc"), lines(INK, {width: 1.5})]}, [[...long.keys()], long, long]);
   draw();
   follow(true);
