@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from functools import partial
 from typing import Any
 
@@ -19,6 +20,8 @@ from reservoir.planning.system_search import FINISH
 #: Settings of a preview. With the first, the bundled case has the same energy, by years and as a record, to 1e-8; with
 #: the second, the systems of the Lancang have that of the plan to 1e-4 where a capacity is a fifth smaller.
 _PREVIEW = {DEVICE_REFERENCE: {"states": 101, "most_states": 101}, FINISH: {"most_programs": 3}}
+#: Settings of a preview whose search is that of the plan, and arguments that change none.
+_SAME_SEARCH, _NO_SETTINGS = {"reference": False}, {"progress"}
 
 
 class PlanningSession:
@@ -54,6 +57,7 @@ class PlanningSession:
         self._ranges: tuple[Any, ...] = ()
         self._of_preview: dict[str, Any] = {}
         self._initial: dict[str, Any] | None = None
+        self._searched: tuple[Changes, Any] | None = None
         if isinstance(base, System):
             self.solver = solver or FINISH
         else:
@@ -61,7 +65,7 @@ class PlanningSession:
             short &= base.step.per_year <= MOST_STEPS_OF_YEAR
             ramps = (base.ramp_up_m3s, base.ramp_down_m3s) != (None, None)
             self.solver = solver or (SWEPT_SOLVER if short or ramps else DEVICE_REFERENCE)
-            self._ranges, self._of_preview, self._initial = form_ranges(base), {"reference": False}, {}
+            self._ranges, self._of_preview, self._initial = form_ranges(base), dict(_SAME_SEARCH), {}
         self._of_preview |= _PREVIEW.get(self.solver, {})
         self._optimise: Any = partial(optimise, inflow=inflow, solver=self.solver, **how)
 
@@ -69,7 +73,7 @@ class PlanningSession:
         """Plan the base, and each of the changes, on all ranges: kernels for reservoirs of their kinds are built."""
         for changes in ({}, *examples):
             for place in range(max(len(self._ranges), 1)):
-                ranges = {"form_ranges": self._ranges[place:]}
+                ranges: dict[str, Any] = {"form_ranges": self._ranges[place:]}
                 self._planned(changes, **ranges)
                 self._planned(changes, **ranges, **self._of_preview)
 
@@ -91,18 +95,23 @@ class PlanningSession:
         InputError
             With every mistake of the changed keys, as `reservoir.read_system` says it.
         """
-        return self._planned(changes, **self._of_preview, **how)
+        plan = self._planned(changes, **self._of_preview, **how)
+        if self._of_preview == _SAME_SEARCH and how.keys() <= _NO_SETTINGS:
+            self._searched = deepcopy(dict(changes)), plan
+        return plan
 
     def plan(self, changes: Changes, **how: Any) -> Any:
         """Plan as `reservoir.optimise` does; of a system from the schedules of the base, by a solver alone.
 
         `reservoir.planning.checks.plan_checks`, or `system_checks`, says whether it is accepted. Arguments and what it
-        raises are those of `preview`.
+        raises are those of `preview`. Where the last preview is of the same changes, its search is not made again.
         """
-        return self._planned(changes, **how)
+        return self._planned(changes, known=how.keys() <= _NO_SETTINGS, **how)
 
-    def _planned(self, changes: Changes, **how: Any) -> Any:
+    def _planned(self, changes: Changes, *, known: bool = False, **how: Any) -> Any:
         changed = self.keys.changed(changes)
+        if known and self._searched is not None and self._searched[0] == changes:
+            how["searched"] = self._searched[1]
         if self._initial is None:
             self._initial = {"initial": self._optimise(self.keys.changed({})).operation}
         self.latest = self._optimise(changed, **{"form_ranges": self._ranges, **self._initial, **how})

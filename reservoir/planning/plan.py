@@ -81,6 +81,7 @@ def optimise(
     parts: PartStore | None = None,
     cluster: str | None = None,
     form_ranges: tuple[FormRanges, ...] = (),
+    searched: Plan | None = None,
     **options: Any,
 ) -> Plan | SystemPlan:
     """Find the best operation of every year of a record.
@@ -136,6 +137,9 @@ def optimise(
         Storages and releases on which forms of the curves are, as of
         `reservoir.hydro.curves.approximation.form_ranges`: plans of one reservoir with other limits between their ends
         then fit no curve again, and build no kernel. Without them, they follow from the limits.
+    searched : Plan, optional
+        A plan of the same reservoir, inflow and settings, but without a reference: its search is not made again. The
+        plan is the same without it, but for the seconds.
     **options
         Settings of the solver, such as ``particles`` and ``generations``.
 
@@ -148,6 +152,7 @@ def optimise(
     """
     if isinstance(reservoir, System) or isinstance(inflow, SiteInflows):
         one = {"reference": not reference, "engine_only": engine_only, "best": best, "form_ranges": form_ranges}
+        one |= {"searched": searched is not None}
         how: dict[str, Any] = {"solver": solver, "horizon": horizon, "seed": seed, "device": device, **options}
         how |= {"start": start, "start_levels_m": start_level_m, "start_storages_hm3": start_hm3, "initial": initial}
         how |= {"parts": parts, "cluster": cluster}
@@ -191,7 +196,7 @@ def optimise(
         with watch(PARTS_STAGE), searching as workers:
             plan: Plan = search_in_parts(problems, method, progress, parts or PartStore(), workers)
     else:
-        plan = search(problems, method, progress, noted, watch)
+        plan = search(problems, method, progress, noted, watch, None if committed else searched)
     if committed:
         with watch("certify"):
             plan = _judged_without_room(plan, given, keeping)

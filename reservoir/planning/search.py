@@ -103,7 +103,12 @@ class Method:
 
 
 def search(
-    problems: RecordProblems, method: Method, progress: StageProgress, stop: NotedStop | None, watch: Stopwatch
+    problems: RecordProblems,
+    method: Method,
+    progress: StageProgress,
+    stop: NotedStop | None,
+    watch: Stopwatch,
+    searched: Plan | None = None,
 ) -> Plan:
     """Search the schedule of every problem, or of the first problems if a callback ends the search.
 
@@ -117,6 +122,8 @@ def search(
         May end the search.
     watch : Stopwatch
         Times the stages.
+    searched : Plan, optional
+        As of `reservoir.optimise`.
 
     Returns
     -------
@@ -130,8 +137,12 @@ def search(
             firm = firm_power_of(problems, _solver_of_shortages(problems, method), progress)
             problems = promising_all(problems, firm.power_mw)
     within = promised_within(problems, firm.positions) if firm else problems
-    with watch(solver):
-        solutions = method.solve(within.each, progress=begun(progress, solver, len(problems)), stop=stop)
+    open_ = objective.firm_power_mw is None and set(objective.weights) <= _TARGETS
+    if searched is not None and not (firm or open_):  # else what it holds is more than the solver's
+        solutions = searched.solutions
+    else:
+        with watch(solver):
+            solutions = method.solve(within.each, progress=begun(progress, solver, len(problems)), stop=stop)
     stopped = stop_sentence(solver, len(solutions), len(problems), stop)
     if stopped:
         years = int(np.searchsorted(problems.of_year, len(solutions)))
@@ -143,7 +154,6 @@ def search(
         solutions = judged(problems.each, solutions)
     if is_reference:
         solutions = _giving_power(problems, solutions, firm, method)
-    open_ = objective.firm_power_mw is None and set(objective.weights) <= _TARGETS
     if open_ and solutions and not stopped:
         with watch(ENERGY_STAGE):
             options = {FIRST: None} if FIRST in method.options else {}

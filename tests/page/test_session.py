@@ -117,6 +117,31 @@ def test_a_preview_has_the_energy_of_the_full_plan(case, device):
         assert preview.energy_gwh[kept].sum() == pytest.approx(full.energy_gwh[kept].sum(), rel=1e-6)
 
 
+SHORT = {"objective.goal": "supply-shortage", "objective.supply_target_m3s": 700, "objective.penalty_gwh": None}
+GOALS = [{"objective.goal": "energy"}, {"plant.power_lower_mw": 300}, {"objective.goal": "firm-power"}, SHORT]
+
+
+@pytest.mark.parametrize("goal", GOALS)
+def test_a_plan_is_that_without_the_preview_before_it_whose_search_it_has(goal, device):
+    base, inflow = bundled()
+    goal = {**goal, "storage.initial_hm3": 12000}
+    how, told = {"device": str(device.index), "evaluations": 3000}, list[str]()
+    session, fresh = PlanningSession(base, inflow, **how), PlanningSession(base, inflow, **how).plan(goal)
+    session.preview(goal)
+    plan = session.plan(goal, progress=lambda stage, *_: told.append(stage))
+    assert ("lshade" in told) == (goal.get("objective.goal") in ("firm-power", "supply-shortage"))
+    for name in ("position", "fitness", "violation", "generations", "evaluations"):
+        both = (np.concatenate([*map(np.ravel, getattr(each.solutions, name))]) for each in (plan, fresh))
+        assert next(both).tobytes() == next(both).tobytes()
+    assert plan.references.fitness.tobytes() == fresh.references.fitness.tobytes()
+    assert (plan.notes, [*plan.source]) == (fresh.notes, [*fresh.source])
+    told.clear()
+    for changes, more in (({**goal, "storage.final_hm3": 11000}, {}), (goal, {"seed": 2})):
+        session.preview(goal)
+        session.plan(changes, **more, progress=lambda stage, *_: told.append(stage))
+        assert "lshade" in told
+
+
 def test_kept_forms_give_the_energy_of_fresh_ones(device):
     base, inflow = bundled()
     session = PlanningSession(base, inflow, device=str(device.index))
