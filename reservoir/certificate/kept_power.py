@@ -80,7 +80,7 @@ class HighestPower(NamedTuple):
 
 
 def highest_power(
-    year: ReservoirYears, failures: int, most_mw: float, precision: float, threads: int = 1
+    year: ReservoirYears, failures: int, most_mw: float, precision: float, threads: int = 1, least_mw: float = 0.0
 ) -> HighestPower | None:
     """Bound the largest power that all steps of a horizon can give but so many.
 
@@ -95,11 +95,13 @@ def highest_power(
         How close, relatively, the schedule's power and the one that is not kept are tried.
     threads : int
         Powers tried at once, of those that may come next; the result does not depend on them.
+    least_mw : float
+        Power that is tried first.
 
     Returns
     -------
     HighestPower or None
-        None if it is proved that no schedule keeps the limits, whatever its power, or if nothing is proved, as the lake
+        None if it is proved that no schedule keeps the limits and the least power, or if nothing is proved, as the lake
         may run dry.
     """
     stages = stages_of(year.limits)
@@ -112,8 +114,8 @@ def highest_power(
         own = tracks._replace(highest=np.empty_like(tracks.highest), failed=np.empty_like(tracks.failed))
         return bool(_followed(year.model.exact, stages, own, cyclic, (power, power), 0.0, np.empty(0))[1])
 
-    powers = 0.0, most_mw
-    if threads > 2 and is_kept(0.0):
+    powers = least_mw, most_mw
+    if threads > 2 and is_kept(least_mw):
         powers = _narrowed(is_kept, *powers, precision, threads)
     not_kept, some_keep = _followed(year.model.exact, stages, tracks, cyclic, powers, precision, np.empty(0))
     if not some_keep:

@@ -185,6 +185,8 @@ _MOST_TRIES = 60
 ENOUGH, BRACKET = 1e-5, 1e-4
 #: The same of powers that proofs try.
 _PRECISION = 1e-7
+#: Problems that are likely to give the smallest power of all.
+_DRIEST = 4
 #: Where some steps may fail: a step that is short by this part of the power fails.
 _FAILED = 1e-3
 #: Problems that plan.json names.
@@ -251,13 +253,13 @@ def largest_firm_power(
 ) -> FirmPower:
     """Search the firm power of each problem.
 
-    Where the smallest of all is asked for, problems that surely give more are left with what a schedule gave.
+    Where the smallest of all is asked for, problems that surely give more are left with what some schedule gave.
     """
     if batch.limits.priced and np.any(batch.limits.power_value < 0):  # what is firm is given at any price
         batch = replace(batch, limits=batch.limits.with_terms({}))
     failures, count = allowed_failures(batch.limits.steps, share), len(batch)
     progress(FIRM_POWER_STAGE, 0, count)
-    proofs = _proofs(batch, failures)
+    proofs = _proofs(batch, failures, smallest=smallest)
     proved = np.array([each is not None for each in proofs])
     installed = float(batch.model.reservoir.installed_mw)
     high = np.array([installed if each is None else min(each.not_kept_mw, installed) for each in proofs])
@@ -284,17 +286,40 @@ def largest_firm_power(
     return FirmPower(low.clip(min=0), [*positions], FirmBounds(high, proved))
 
 
-def _proofs(batch: ReservoirYears, failures: int) -> Sequence[HighestPower | None]:
-    """Bounds of the power of each problem, by as many threads as there are processors; None where nothing is proved."""
+def _proofs(batch: ReservoirYears, failures: int, *, smallest: bool) -> Sequence[HighestPower | None]:
+    """Bounds of the power of each problem, by as many threads as there are processors; None where nothing is proved.
+
+    Where the smallest of all is asked for, and no step may fail, problems that keep more than the driest ones are
+    followed at a power that is just above.
+    """
     from reservoir.certificate.kept_power import highest_power
 
     if batch.limits.steps * failures > _MOST_TRACKS:
         return [None] * len(batch)
     most = batch.model.reservoir.installed_mw * (1 + 2 * _PRECISION)  # which none can give
     each = max(processors() // len(batch), 1)
-    proved = partial(highest_power, failures=failures, most_mw=most, precision=_PRECISION, threads=each)
+    bound = partial(highest_power, failures=failures, most_mw=most, threads=each)
+    proofs: list[HighestPower | None] = [None] * len(batch)
+
+    def prove(places: NDArray[np.intp], precision: float, least_mw: float = 0.0) -> None:
+        """The bounds of some problems."""
+        if places.size:
+            found = pool.map(partial(bound, precision=precision, least_mw=least_mw), batch[places])
+            for place, proof in zip(places.tolist(), found, strict=True):
+                proofs[place] = proof
+
     with ThreadPoolExecutor(processors()) as pool:
-        return list(pool.map(proved, batch))
+        places = np.arange(len(batch))
+        if smallest and not failures:
+            volume = (batch.limits.inflow_m3s * batch.limits.hm3_per_m3s).sum(axis=1)
+            driest, places = np.split(np.argsort(volume, kind="stable"), [_DRIEST])
+            prove(driest, _PRECISION)
+            known = [proof.not_kept_mw for proof in map(proofs.__getitem__, driest.tolist()) if proof]
+            if len(known) == len(driest):
+                prove(places, 1.0, min(known) * (1 + ENOUGH))
+                places = np.array([place for place in places.tolist() if not proofs[place]], np.intp)
+        prove(places, _PRECISION)
+    return proofs
 
 
 def _following(batch: ReservoirYears, proofs: Sequence[HighestPower]) -> FloatArray:

@@ -9,11 +9,13 @@ import pytest
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from reservoir import Polynomial, optimise, read_inflow, read_reservoir, save_plan
+from reservoir.certificate import kept_power
 from reservoir.certificate.kept_power import highest_power
 from reservoir.hydro.objectives import Goal, Horizon, Objective
 from reservoir.io.plan_folder.saved_plan import read_plan
+from reservoir.planning import firm_power
 from reservoir.planning.checks import plan_checks
-from reservoir.planning.firm_power import BRACKET, firm_power_mw, firm_power_of
+from reservoir.planning.firm_power import BRACKET, ENOUGH, firm_power_mw, firm_power_of, largest_firm_power
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.zoo import zoo_case
 from tests.certificate.cases import random_schedules
@@ -75,6 +77,27 @@ def test_powers_that_are_tried_at_once_make_no_difference(number):
     for other in others:
         assert (one is None) == (other is None)
         assert one is None or all(np.array_equal(*pair) for pair in zip(one, other, strict=True))
+
+
+@pytest.mark.parametrize("driest", [1, 4])
+@pytest.mark.parametrize("number", [14, 21, 30])
+def test_the_smallest_of_all_years_is_found_without_the_others(number, driest, monkeypatch):
+    case, closely = zoo_case(number, 16), list[float]()
+    (batch,) = record_problems(case.reservoir, case.inflow, Horizon()).batches
+    every = largest_firm_power(batch, 1.0, refused)
+
+    def watched(year, *, precision, **how):
+        closely.extend([precision] * (precision < 1))
+        return highest_power(year, precision=precision, **how)
+
+    monkeypatch.setattr(kept_power, "highest_power", watched)
+    monkeypatch.setattr(firm_power, "_DRIEST", driest)
+    found = largest_firm_power(batch, 1.0, refused, smallest=True)
+    assert found.power_mw.min() == every.power_mw.min() > 0
+    assert (found.power_mw <= every.power_mw * (1 + ENOUGH)).all()
+    given = firm_power_mw(batch.operate(np.array(found.positions)).power_mw, 1.0)
+    assert given == pytest.approx(found.power_mw, rel=1e-12)
+    assert len(closely) < len(batch) / 2
 
 
 def test_sixty_years_keep_more_than_grids_over_all_storages_find(dry_lake, sixty_years, tmp_path):
