@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,6 +92,13 @@ def storage_at_level(plant: Reservoir, level_m: float, column: str = "--level") 
         )
         mend = "give a level in this range"
         raise InputError("is outside the level curve", expected, mend, column=column, value=level_m)
+    return _by_halving(plant, float(level_m))
+
+
+@lru_cache(8)
+def _by_halving(plant: Reservoir, level_m: float) -> float:
+    """Storage at a level that the curve reaches; kept for all rules that are asked for the same month."""
+    low, high = plant.level.domain
     # By bisection, for an operator waits: importing a library's root finder takes longer than all the rest.
     for _ in range(_HALVINGS):
         middle = (low + high) / 2

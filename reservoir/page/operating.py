@@ -119,7 +119,7 @@ def _advised(
 ) -> dict[str, Any]:
     """A row of each rule beside the others, and all that the command says of it."""
     level, storage, inflow, before = (next(iter(typed[key].values()), None) for key in tuple(_TYPED)[:4])
-    told = list[dict[str, Any]]()
+    told, advised = list[dict[str, Any]](), None
     for inputs in rules:
         expected = inflow
         if forecast is not None and inputs.rule.family == REPLAN:
@@ -127,7 +127,7 @@ def _advised(
         elif forecast is not None:
             expected = float(forecast[:, 0].mean()) / units.size("_m3s")
         situation = situation_of(inputs, month, level, storage, expected, before, flood, units)
-        advised = RuleAdvice.of(inputs, month, situation)
+        advised = RuleAdvice.of(inputs, month, situation, beside=advised)
         of_it = advised.advice
         release, end = (units.amount(*each)[0] for each in ((of_it.release_m3s, "m3s"), (of_it.end_level_m, "m")))
         cells, outside = [quantity(release), f"{end:,.2f}", quantity(of_it.power_mw)], None

@@ -142,8 +142,18 @@ class RuleAdvice:
     worth: MarginalWorth | None
 
     @classmethod
-    def of(cls, inputs: RuleInputs, month: int, situation: Situation, months: int = USUAL_MONTHS) -> RuleAdvice:
-        """Ask a rule, and its plan; one that replans looks some months ahead."""
+    def of(
+        cls,
+        inputs: RuleInputs,
+        month: int,
+        situation: Situation,
+        months: int = USUAL_MONTHS,
+        beside: RuleAdvice | None = None,
+    ) -> RuleAdvice:
+        """Ask a rule, and its plan; one that replans looks some months ahead.
+
+        The plan is not asked again where the advice of another of its rules is `beside`, for the same situation.
+        """
         rule, plant, ahead = inputs.rule, inputs.reservoir, None
         advice = advise(rule, plant, situation)
         if rule.family == REPLAN:
@@ -152,8 +162,11 @@ class RuleAdvice:
             ahead = outlook(cast(Any, rule), plant, situation, advice.release_m3s, months)
         chart = cast(Any, inputs.beside("zones"))
         zone = None if chart is None else chart.zone(situation.step, situation.storage_hm3)
-        schedule = inputs.schedule
-        similar = None if schedule is None else alike(schedule, plant, month, situation)
+        if beside is not None and beside.situation == situation:
+            similar = beside.similar
+        else:
+            schedule = inputs.schedule
+            similar = None if schedule is None else alike(schedule, plant, month, situation)
         worth = marginal_worth(rule, situation, advice)
         table = None if worth is not None else inputs.beside("water-value")
         worth = worth if table is None else marginal_worth(table, situation, advice)

@@ -6,6 +6,7 @@ And what a hm3 is worth around the decision: kept in the reservoir, and through 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -115,6 +116,7 @@ def advise(rule: Rule, plant: Reservoir, situation: Situation) -> Advice:
     return advice_of(asked, plant, situation, rule.months.volume_per_flow[step])
 
 
+@lru_cache(8)
 def stated_conditions(plant: Reservoir, flood_index: float | None = None, tailwater_m: float | None = None) -> Any:
     """Losses and demands that a reservoir itself states, as of `conditions_in`, for the year at place 0."""
     dry_year = Inflow(np.zeros((1, MONTHS_PER_YEAR)), Calendar(_SOME_YEAR, 1, plant.first_month))

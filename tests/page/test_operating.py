@@ -15,6 +15,7 @@ from reservoir.errors import InputError
 from reservoir.io.rule_file import write_rule
 from reservoir.page.desk import Desk
 from reservoir.page.workspace import Workspace
+from reservoir.report import advice
 from reservoir.rules import fit
 from reservoir.text.strict_json import strict_json
 from tests.io.two_dams import wide, write_two
@@ -70,6 +71,17 @@ def test_every_rule_advises_what_its_command_prints(desk, tmp_path):
     words = ("--month", 5, "--storage", 8000000, "--inflow", 28000, "--inflow-before", 20000, "--units", "us", "--json")
     assert us["rules"][0]["advice"] == json.loads(command(operate, tmp_path / "six/rules/linear.json", *words))
     assert us["assumed"] == []
+
+
+def test_rules_of_a_plan_ask_it_once_for_years_like_this(desk, monkeypatch):
+    asked, alike = [], advice.alike
+    monkeypatch.setattr(advice, "alike", lambda *given: asked.append(given) or alike(*given))
+    _, by_family = advised(desk, MAY)
+    assert len(by_family) == 4
+    assert len(asked) == 1
+    for family, each in by_family.items():
+        assert advised(desk, MAY, families=[family])[1] == {family: each}
+    assert len(asked) == 5
 
 
 def test_reasons_are_those_that_the_command_prints(desk, tmp_path):
