@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
+from itertools import count
 from typing import Any, ClassVar
 
 import numpy as np
@@ -183,30 +184,35 @@ class CascadeStudy(DeviceStudy):
     def _rules(self, case: str) -> Iterator[Row]:
         system, inflows = lancang(case)
         years, states, folds = _QUICK_RULES if self.budget.quick else (inflows.years, STATES, FOLDS)
-        seconds = dict.fromkeys((JOINT_TABLE, SEPARABLE, ALONE), 0.0)
+        seconds, progress = dict.fromkeys((SEPARABLE, JOINT_TABLE, ALONE), 0.0), self.budget.progress
+        tables = count()
 
         def fitted(who: str, training: SystemTraining, forecast: Forecast) -> SystemRule:
             began = time.perf_counter()
             rule = fit_system("sdp" if who == ALONE else SEPARABLE, training, forecast)
             if isinstance(rule, Separable) and who == JOINT_TABLE:
-                rule = JointTable.of(rule, training.system, states)
+
+                def told(part: float, done: int = next(tables)) -> None:
+                    progress(f"make {JOINT_TABLE}", done + part, 1 + folds)
+
+                rule = JointTable.of(rule, training.system, states, told)
             seconds[who] += time.perf_counter() - began
             return rule
 
-        plan = optimise_system(system, inflows.span(0, years), solver=POLISH)
-        evaluation = evaluate_system(plan, folds=folds, families=seconds, fitter=fitted)
+        plan = optimise_system(system, inflows.span(0, years), solver=POLISH, progress=progress)
+        evaluation = evaluate_system(plan, folds=folds, families=seconds, progress=progress, fitter=fitted)
         for run in evaluation.runs:
             about: Row = {"instance": f"{case}, {run.sample}", "reservoirs": len(system.names), "solver": run.family}
             about |= {"seed": self.budget.seed, "value": run.charged, "violation": run.operation.violation_sum[0]}
             yield about | {"seconds": seconds[run.family], "known": run.best, "bound": None, "status": ""}
         rule, began = evaluation.rules[SEPARABLE], time.perf_counter()
         assert isinstance(rule, Separable)
-        count = self.budget.usual(MEMBERS, 2)
-        bound = bound_of_rules(rule, evaluation.training.system, plan.inflows, count, seed=self.budget.seed)
+        members, known = self.budget.usual(MEMBERS, 2), (evaluation.training.system, plan.inflows)
+        bound = bound_of_rules(rule, *known, members, seed=self.budget.seed, progress=progress)
         made, about = float(bound.benefit.mean()), {"reservoirs": len(system.names), "solver": SEPARABLE, "status": ""}
         about |= {"seed": self.budget.seed, "value": made, "violation": 0.0, "bound": None}
         for said, (gap, _) in {"bound of all rules": bound.gap, "foresight": bound.foresight_gap}.items():
-            about |= {"instance": f"{case}, {count} members, {said}", "known": made * (1.0 + gap)}
+            about |= {"instance": f"{case}, {members} members, {said}", "known": made * (1.0 + gap)}
             yield about | {"seconds": time.perf_counter() - began}
 
     def _random(self, name: str) -> Iterator[Row]:

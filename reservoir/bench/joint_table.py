@@ -7,6 +7,8 @@ values say: that has no kinks at which decisions would end.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -52,34 +54,52 @@ class JointTable(Separable):
     yearly: float = 0.0
 
     @classmethod
-    def of(cls, rule: Separable, system: System, states: int = STATES) -> Self:
-        """The table of the classes of a rule: decisions and their values in turn until a year's mean settles."""
+    def of(
+        cls, rule: Separable, system: System, states: int = STATES, told: Callable[[float], None] = lambda part: None
+    ) -> Self:
+        """The table of the classes of a rule: decisions and their values in turn until a year's mean settles.
+
+        Which part of the decisions that it may come to are made is told in each step.
+        """
         steps, classes = rule._chain[0].shape
         own = {name: getattr(rule, name) for name in Separable.model_fields}
         table = cls(**own, together=np.zeros((steps, states, states, classes)))
-        for _ in range(_DECIDED):
-            before, table = table.yearly, cls(**own, **table._of_decisions(system))
+        for done in range(_DECIDED):
+            before, year = table.yearly, list[Decided]()
+            for step in range(steps):
+                told((done + step / steps) / _DECIDED)
+                year.append(table._of_grid(system, step))
+            table = cls(**own, **table._of_decisions(year))
             if abs(table.yearly - before) <= _SETTLED * abs(table.yearly):
                 break
+        told(1.0)
         return table
 
-    def _of_decisions(self, system: System) -> dict[str, Any]:
-        """What decisions by this table are worth, if they are those of all years."""
-        (_, chain, local), (steps, *_, classes) = self._chain, self.together.shape
-        storage = np.stack([each.ravel() for each in np.meshgrid(*self._grids, indexing="ij")])
-        upper = np.array([site.storage_upper_hm3 for site in self.sites])
-        every, count = storage.repeat(classes, axis=1), storage.shape[1]  # and each class of the inflow
-        share, apart, rises = np.tile(np.eye(classes), (count, 1)), self._apart(storage), 0.0
-        inflow = [np.tile(local[:, step], count) for step in range(steps)]
-        decided = [self.decisions(system, step, every, inflow[step], share, upper[:, step]) for step in range(steps)]
+    def _of_grid(self, system: System, step: int) -> Decided:
+        """Decisions at all storages of the table, and in each class of the inflow."""
+        (_, _, local), classes = self._chain, self.together.shape[3]
+        storage = self._storages
+        every, share = storage.repeat(classes, axis=1), np.tile(np.eye(classes), (storage.shape[1], 1))
+        upper = np.array([site.storage_upper_hm3[step] for site in self.sites])
+        return self.decisions(system, step, every, np.tile(local[:, step], storage.shape[1]), share, upper)
+
+    def _of_decisions(self, year: Sequence[Decided]) -> dict[str, Any]:
+        """What decisions of each step are worth (`_of_grid`), if they are those of all years."""
+        (_, chain, _), (steps, *_, classes) = self._chain, self.together.shape
+        storage, rises = self._storages, 0.0
+        apart, own = self._apart(storage), np.tile(np.arange(classes), storage.shape[1])
+        share, known = np.eye(classes)[own], list[tuple[FloatArray, Any, FloatArray]]()
+        for step, each in enumerate(year):  # what is made and left by the separable values; and where, in the table
+            cell, part = _corners(self._grids, each.end)
+            left = _added(self._separable((step + 1) % steps, share), each.end)
+            known.append((each.made + left, cell * classes + own, part))
         values = self.together.reshape(steps, -1, classes) + apart
         for _ in range(_YEARS):
             first = values[0].copy()
             for step in reversed(range(steps)):
-                after, each = (step + 1) % steps, decided[step]
-                beyond = (values[after] - apart[after]).reshape(self.together.shape[1:])
-                left = (each.made + self._worth(after, share, each.end, beyond)).reshape(-1, classes)
-                values[step] = left @ chain[step].T
+                after, (gained, place, part) = (step + 1) % steps, known[step]
+                beyond = (values[after] - apart[after]).ravel()
+                values[step] = (gained + (beyond[place] * part).sum(axis=0)).reshape(-1, classes) @ chain[step].T
             rises = float((values[0] - first).mean())
             values -= values[0].mean()
         return {"together": (values - apart).reshape(self.together.shape), "yearly": rises}
@@ -90,19 +110,20 @@ class JointTable(Separable):
         count = self.together.shape[1]
         return [np.linspace(min(each.storage_lower_hm3), max(each.storage_upper_hm3), count) for each in self.sites]
 
+    @property
+    def _storages(self) -> FloatArray:
+        """All pairs of them, shape (2, pairs)."""
+        return np.stack([each.ravel() for each in np.meshgrid(*self._grids, indexing="ij")])
+
     def _apart(self, storage: FloatArray) -> FloatArray:
         """The separable values of storages at the start of steps, shape (steps, situations, classes)."""
         smooth = zip(storage, (site._smooth for site in self.sites), strict=True)
         return np.asarray(sum(interpolate_values(grid, each, own[None, :, None]) for own, (grid, each) in smooth))
 
-    def _worth(self, after: int, share: FloatArray, storages: Any, together: FloatArray) -> FloatArray:
-        """What both storages at the start of a step are worth, shape (..., situations), by the shares of classes."""
-        total: Any = _between(self._grids, together @ share.T, storages)
-        for own, site in zip(storages, self.sites, strict=True):
-            grid, values = site._smooth
-            of_situations = interpolate_values(grid, (share @ values[after].T)[..., np.newaxis], own.T[..., np.newaxis])
-            total = total + of_situations[..., 0].T
-        return np.asarray(total)
+    def _separable(self, after: int, share: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
+        """Of each reservoir, storages and their values at the start of a step, (situations, storages, 1), by shares."""
+        smooth = (site._smooth for site in self.sites)
+        return [(grid, (share @ values[after].T)[..., np.newaxis]) for grid, values in smooth]
 
     def releases(
         self,
@@ -128,46 +149,95 @@ class JointTable(Separable):
 
         As of `Separable`, each release is tried with the other held, and the upper one with the change passed on below.
         """
-        months, link, after = [site.months for site in self.sites], system.links[0], (step + 1) % len(self.together)
-        part = at_once(link)
-
-        def come_to(asked: list[FloatArray]) -> tuple[FloatArray, list[FloatArray], FloatArray]:
-            made, inflow, ends = np.zeros(1), local[0], list[FloatArray]()
-            for place, site in enumerate(self.sites):
-                end, kept, own = site.outcome(step, storage[place], asked[place], inflow, upper[place])
-                made, ends = made + own, [*ends, end]
-                if not place:
-                    inflow = local[1] + brings(link, 0.0, link.of_release(kept, kept))
-            return made, ends, inflow
-
-        def worth(asked: list[FloatArray]) -> FloatArray:
-            made, ends, _ = come_to(asked)
-            return made + self._worth(after, share, ends, self.together[after])
-
+        months, after = [site.months for site in self.sites], (step + 1) % len(self.together)
+        worth = self._separable(after, share), self._grids, self.together[after] @ share.T
+        every = Situations(self, system, step, storage, local, upper, *worth)
         first = months[0].within_bounds(step, local[0])
-        asked = [first, months[1].within_bounds(step, local[1] + part * first)]
-        best = worth(asked)
+        asked = np.stack([first, months[1].within_bounds(step, local[1] + every.part * first)])
+        best, left = every.worth(list(asked)), np.arange(len(first))
         for _ in range(_ROUNDS):
-            before = best
-            for place, passing in ((0, False), (0, True), (1, False)):
-                held, inflow = list(asked), come_to(asked)[2] if place else local[0]
-                tried = self.sites[place].tried_releases(step, storage[place], inflow, inflow, _TRIED, upper[place])
-                for _ in range(_NEARER):
-                    moved = [each[np.newaxis] for each in held]
-                    moved[place] = tried
-                    if passing:
-                        moved[1] = months[1].within_bounds(step, held[1] + part * (tried - held[0]))
-                    values = worth(moved)
-                    at = values.argmax(axis=0)[np.newaxis]
-
-                    better, best = _at(values, at) > best, np.maximum(best, _at(values, at))
-                    asked = [np.where(better, _at(new, at), old) for new, old in zip(moved, asked, strict=True)]
-                    nearest, farthest = (_at(tried, (at + side).clip(0, _TRIED - 1)) for side in (-1, 1))
-                    tried = np.linspace(nearest, farthest, _TRIED)
-            if np.all(best - before <= _GAINED * np.abs(best)):
+            before = best[left]
+            some = every.some(left) if len(left) < len(first) else every
+            asked[:, left], best[left] = some.bettered(asked[:, left], before)
+            left = left[best[left] - before > _GAINED * np.abs(best[left])]
+            if not len(left):
                 break
-        made, stored, _ = come_to(asked)
-        return Decided(np.stack(asked), np.stack(stored), made)
+        made, stored, _ = every.come_to(list(asked))
+        return Decided(asked, np.stack(stored), made)
+
+
+@dataclass(frozen=True, eq=False)
+class Situations:
+    """Situations of a step that are decided; see `JointTable.decisions`.
+
+    Parameters
+    ----------
+    table, system, step, storage, local, upper
+    separable : list of tuple of ndarray
+        Of each reservoir, storages and what they are worth at the end, shape (situations, storages, 1).
+    grids : list of ndarray
+    together : ndarray, shape (storages, storages, situations)
+        What both at the end are worth beyond that.
+    """
+
+    table: JointTable
+    system: System
+    step: int
+    storage: FloatArray
+    local: FloatArray
+    upper: FloatArray
+    separable: list[tuple[FloatArray, FloatArray]]
+    grids: list[FloatArray]
+    together: FloatArray
+
+    def some(self, places: Any) -> Situations:
+        """Those at some places."""
+        separable = [(grid, values[places]) for grid, values in self.separable]
+        of_each = {name: getattr(self, name)[..., places] for name in ("storage", "local", "together")}
+        return replace(self, separable=separable, **of_each)
+
+    @property
+    def part(self) -> float:
+        """Part of the upper release that comes to the lower lake within the step."""
+        return at_once(self.system.links[0])
+
+    def come_to(self, asked: list[FloatArray]) -> tuple[FloatArray, list[FloatArray], FloatArray]:
+        """What releases make, the storages at the end, and what flows into the lower lake."""
+        link, made, inflow, ends = self.system.links[0], np.zeros(1), self.local[0], list[FloatArray]()
+        for place, site in enumerate(self.table.sites):
+            end, kept, own = site.outcome(self.step, self.storage[place], asked[place], inflow, self.upper[place])
+            made, ends = made + own, [*ends, end]
+            if not place:
+                inflow = self.local[1] + brings(link, 0.0, link.of_release(kept, kept))
+        return made, ends, inflow
+
+    def worth(self, asked: list[FloatArray]) -> FloatArray:
+        """What releases make, and what they leave is worth."""
+        made, ends, _ = self.come_to(asked)
+        cell, part = _corners(self.grids, ends)
+        flat = self.together.reshape(-1, self.together.shape[2])
+        beyond = (flat[cell, np.arange(flat.shape[1])] * part).sum(axis=0)
+        return np.asarray(made + _added(self.separable, ends) + beyond)
+
+    def bettered(self, asked: Any, best: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Better releases where there are any, and what they are worth: each tried once over its range."""
+        months, step = [site.months for site in self.table.sites], self.step
+        for place, passing in ((0, False), (0, True), (1, False)):
+            held, inflow = list(asked), self.come_to(asked)[2] if place else self.local[0]
+            site = self.table.sites[place]
+            tried = site.tried_releases(step, self.storage[place], inflow, inflow, _TRIED, self.upper[place])
+            for _ in range(_NEARER):
+                moved = [each[np.newaxis] for each in held]
+                moved[place] = tried
+                if passing:
+                    moved[1] = months[1].within_bounds(step, held[1] + self.part * (tried - held[0]))
+                values = self.worth(moved)
+                at = values.argmax(axis=0)[np.newaxis]
+                better, best = _at(values, at) > best, np.maximum(best, _at(values, at))
+                asked = [np.where(better, _at(new, at), old) for new, old in zip(moved, asked, strict=True)]
+                nearest, farthest = (_at(tried, (at + side).clip(0, _TRIED - 1)) for side in (-1, 1))
+                tried = np.linspace(nearest, farthest, _TRIED)
+        return np.stack(asked), best
 
 
 def _at(tried: FloatArray, place: Any) -> FloatArray:
@@ -175,14 +245,20 @@ def _at(tried: FloatArray, place: Any) -> FloatArray:
     return np.asarray(tried[0] if len(tried) == 1 else np.take_along_axis(tried, place, 0)[0])
 
 
-def _between(grids: list[FloatArray], values: FloatArray, storages: Any) -> FloatArray:
-    """Values of two storages in each situation, by straight lines along both between those of even grids."""
-    corners, parts = list[Any](), list[FloatArray]()
+def _added(separable: list[tuple[FloatArray, FloatArray]], storages: Any) -> FloatArray:
+    """What storages of each reservoir are worth apart, shape (..., situations)."""
+    pairs = zip(separable, storages, strict=True)
+    return np.asarray(
+        sum(interpolate_values(grid, values, own.T[..., np.newaxis])[..., 0].T for (grid, values), own in pairs)
+    )
+
+
+def _corners(grids: list[FloatArray], storages: Any) -> tuple[Any, FloatArray]:
+    """Cells of a table around two storages, along a new first axis, and their parts in straight lines along both."""
+    cells, parts = [np.zeros((), np.int64)], [np.ones(())]
     for own, grid in zip(storages, grids, strict=True):
         place = np.clip((own - grid[0]) * ((len(grid) - 1) / (grid[-1] - grid[0])), 0, len(grid) - 1)
-        corners.append(np.minimum(place.astype(np.int64), len(grid) - 2))
-        parts.append(place - corners[-1])
-    (row, column), (down, across), every = corners, parts, np.arange(values.shape[2])
-    left = values[row, column, every] * (1 - down) + values[row + 1, column, every] * down
-    right = values[row, column + 1, every] * (1 - down) + values[row + 1, column + 1, every] * down
-    return np.asarray(left * (1 - across) + right * across)
+        low = np.minimum(place.astype(np.int64), len(grid) - 2)
+        cells = [cell * len(grid) + low + up for cell in cells for up in (0, 1)]
+        parts = [part * (place - low if up else 1 - place + low) for part in parts for up in (0, 1)]
+    return np.stack(cells), np.stack(parts)

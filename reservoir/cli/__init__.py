@@ -161,9 +161,13 @@ def _hint(error: click.ClickException) -> str:
 
 
 def prepare_environment() -> None:
-    """Leave out what the environment would have other programs draw like: figures look alike everywhere."""
+    """Leave out what the environment would have other programs draw like: figures look alike everywhere.
+
+    And plugins of pydantic, for which it would look through all that is installed before the first rule is read.
+    """
     os.environ.pop("MPLBACKEND", None)
     os.environ["MATPLOTLIBRC"] = os.devnull
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 
 def _limit(error: BaseException) -> str:

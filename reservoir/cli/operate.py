@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -205,13 +206,14 @@ class Month(click.IntRange):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Read a month."""
-        from reservoir.io.records.words import MONTH_OF_NAME
+        month: Any = str(value).strip()
+        if not month.lstrip("+-").isdecimal():
+            from reservoir.io.records.words import MONTH_OF_NAME  # takes a moment
 
-        word = str(value).strip()
-        month = MONTH_OF_NAME.get(word.casefold().rstrip("."), word)
-        if not str(month).lstrip("+-").isdecimal():
+            month = MONTH_OF_NAME.get(month.casefold().rstrip("."))
+        if month is None:
             self.fail(f"{value!r} is not a month; give 1 to 12, or a name such as May", param, ctx)
-        return int(super().convert(cast(Any, month), param, ctx))
+        return int(super().convert(month, param, ctx))
 
 
 # fmt: off
@@ -292,6 +294,8 @@ def command(
     are of --ensemble, or without one of the record in a workbook that --reservoir names, which is read as for the
     rule's plan otherwise. With the rule of a system, advice is for all its reservoirs.
     """
+    # Before numpy: of matrices as small as these, threads cost more than they bring, above all where others run.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from reservoir.cli.operate_system import operate_system, system_file_of
     from reservoir.report.advice import USUAL_MONTHS
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.interpolate import RegularGridInterpolator
 
 from reservoir.bench.cascade_systems import lancang
 from reservoir.bench.joint_table import JointTable
@@ -45,7 +46,11 @@ def test_no_pair_of_releases_is_worth_more_than_the_decision(table, training):
         above, below = table.sites
         first, kept, made = above.outcome(STEP, storage[0], asked[0], local[0], upper[0])
         second, _, too = below.outcome(STEP, storage[1], asked[1], local[1] + kept, upper[1])
-        values = table._worth(STEP + 1, np.repeat(share, len(asked[0]), 0), [first, second], table.together[STEP + 1])
+        together = RegularGridInterpolator(table._grids, table.together[STEP + 1] @ share[0])
+        values = together(np.clip(np.stack([first, second], axis=-1), *np.array(table._grids).T[[0, -1]]))
+        for own, site in zip((first, second), table.sites, strict=True):
+            grid, each = site._smooth
+            values = values + np.interp(own, grid, each[STEP + 1] @ share[0])
         return made + too + values
 
     chosen = table.decisions(training.system, STEP, storage, local, share, upper).asked
@@ -57,5 +62,27 @@ def test_no_pair_of_releases_is_worth_more_than_the_decision(table, training):
 
 def test_its_decisions_are_worth_more_by_the_same_model(table, training):
     nothing = table.model_copy(update={"together": 0.0 * table.together})
-    separable = nothing._of_decisions(training.system)["yearly"]
+    year = [nothing._of_grid(training.system, step) for step in range(12)]
+    separable = nothing._of_decisions(year)["yearly"]
     assert separable < table.yearly < 1.02 * separable
+
+
+def test_situations_are_decided_alike_alone_and_among_others(table, training):
+    rng = np.random.default_rng(1)
+    storage = np.stack([rng.uniform(*site._smooth[0][[0, -1]], 40) for site in table.sites])
+    local, upper = rng.uniform(0, 4000, (2, 40)), np.array([13808.0, 21749.0])
+    share = table.known_by(STEP, local)
+    together = table.decisions(training.system, STEP, storage, local, share, upper)
+    for place in range(40):
+        one = (each[..., place : place + 1] for each in (storage, local, share.T))
+        storage_of, local_of, share_of = one
+        alone = table.decisions(training.system, STEP, storage_of, local_of, share_of.T, upper)
+        np.testing.assert_allclose(alone.asked[:, 0], together.asked[:, place], rtol=1e-9)
+
+
+def test_it_is_told_how_far_a_table_is(training):
+    told = []
+    JointTable.of(fit(training, Forecast.MONTH), training.system, STATES, told.append)
+    assert told == sorted(told)
+    assert (told[0], told[-1]) == (0.0, 1.0)
+    assert len(told) > 12

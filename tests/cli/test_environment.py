@@ -161,6 +161,28 @@ def test_settings_of_matplotlib_do_not_reach_the_figures(rc, tmp_path):
     assert finished.stderr == ""
 
 
+def test_plugins_of_pydantic_are_not_looked_for_before_a_rule_is_read():
+    then = "from reservoir.rules.base.physics import Months; Months.model_rebuild(force=True)"
+    code = f"import importlib.metadata as m; m.distributions = None; import reservoir.cli as c; {{}}{then}"
+    given = {name: value for name, value in surroundings().items() if not name.startswith("PYDANTIC")}
+    for prepared, state in (("c.prepare_environment(); ", 0), ("", 1)):
+        finished = subprocess.run([sys.executable, "-c", code.format(prepared)], env=given, capture_output=True)
+        assert finished.returncode == state, finished.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted in /proc")
+def test_operate_starts_no_threads_for_its_small_matrices(tmp_path):
+    (tmp_path / "rule.json").write_text("{}")
+    code = (
+        "import os, sys; from click.testing import CliRunner; from reservoir.cli.operate import command; "
+        f"CliRunner().invoke(command, [{str(tmp_path / 'rule.json')!r}, '--month', '6']); import numpy; "
+        "print(len(os.listdir('/proc/self/task')))"
+    )
+    given = {name: value for name, value in surroundings().items() if "NUM_THREADS" not in name}
+    finished = subprocess.run([sys.executable, "-c", code], env=given, capture_output=True, text=True)
+    assert finished.stdout == "1\n", finished.stderr
+
+
 def test_help_needs_no_docstrings():
     for arguments in ((), ("plan",), ("bench",)):
         assert len(called(*arguments, "--help", PYTHONOPTIMIZE="2").stdout.split()) > 20
