@@ -70,7 +70,7 @@ class Link:
             object.__setattr__(self, "carries", Carried(self.carries))
 
     def __str__(self) -> str:
-        return f"{self.source} to {self.target or 'the end of the river'}"
+        return link_names([(self.source, self.target)])[0]
 
     @property
     def share_in_words(self) -> str:
@@ -465,6 +465,12 @@ def loop_of(links: Sequence[Link]) -> list[str]:
         return []
 
     return next(filter(None, (search(name, []) for name in below)), [])
+
+
+def link_names(ends: Iterable[tuple[str | None, str | None]]) -> list[str]:
+    """Names of links, by the reservoirs at their two ends; of several between the same, further ones are numbered."""
+    names = [f"{source or '?'} to {target or 'the end of the river'}" for source, target in ends]
+    return [name + f" ({names[:place].count(name) + 1})" * (name in names[:place]) for place, name in enumerate(names)]
 
 
 def link_mistakes(

@@ -13,7 +13,7 @@ from typing import Any
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.reservoir import Reservoir, differing_parts, reservoir_digests
-from reservoir.hydro.system import System
+from reservoir.hydro.system import System, link_names
 from reservoir.io.edited_file import differences, edited, place_of
 from reservoir.io.reservoir_toml.draft import ONE_OF, WAYS_TO_POWER, known_unit, parsed
 from reservoir.io.reservoir_toml.reader import is_system, reservoir_of_tree
@@ -22,10 +22,13 @@ from reservoir.io.system_file import FileText, content_and_tree, system_of
 from reservoir.io.workbook import WORKBOOK
 
 #: Values by dotted key of a file, such as ``storage.upper_hm3``, as TOML has them; None leaves a key out. Those of a
-#: reservoir of a system stand behind its name and a colon.
+#: reservoir of a system, or of a link (``upper to lower:lost_share``), stand behind its name and a colon.
 Changes = Mapping[str, Any]
 #: Keys and sections of which a file has one: a change of one replaces the others.
 _INSTEAD = (*ONE_OF, WAYS_TO_POWER, ("objective.goal", "objective.weights"))
+_INSTEAD += (("links.travel_steps", "links.travel_hours"),)
+#: Sections of a system file that have entries.
+_SITES, _LINKS = "reservoirs", "links"
 #: Keys of an entry of a system file that name files beside it.
 _FILES = ("file", "inflow_file")
 
@@ -79,7 +82,7 @@ class FileKeys:
         _require_text(content, source)
         tree = parsed(content, source)
         files = dict[int, FileText]()
-        for place, entry in enumerate(_entries(tree)):
+        for place, entry in enumerate(_entries(tree, _SITES)):
             with suppress(InputError):  # of which is told who reads or changes it
                 if "file" in entry:
                     files[place] = content_and_tree(Path(source).parent / entry["file"])
@@ -125,7 +128,7 @@ class FileKeys:
         """
         tree, trees = self._with(changes)
         beside, files = Path(self.source).parent, dict[Path, bytes]()
-        for place, (entry, called) in enumerate(zip(_entries(tree), self._names, strict=True)):
+        for place, (entry, called) in enumerate(zip(_entries(tree, _SITES), self._names(_SITES), strict=True)):
             for key in (key for key in _FILES if key in entry):
                 entry[key] = Path(os.path.relpath(beside / entry[key], folder)).as_posix()
             if place in trees and trees[place] != self.files[place].tree:
@@ -136,38 +139,48 @@ class FileKeys:
 
     def as_written(self, key: str) -> str:
         """A key that may be typed without its unit, as the file has it; raises as `place_of` does."""
-        index, dotted = self._place(key)
+        (section, index), dotted = self._place(key)
         *sections, last = dotted.split(".")
-        if index is None or index not in self.files:
-            inside: list[str | int] = [] if index is None else ["reservoirs", index]
-            *_, written = place_of(self.tree, [*inside, *sections], last, self.source)
+        if section == _SITES and index in self.files:
+            *_, written = place_of(self.files[index].tree, sections, last, self._names(section)[index])
         else:
-            *_, written = place_of(self.files[index].tree, sections, last, self._names[index])
+            inside: list[str | int] = [section, index] if section else []
+            *_, written = place_of(self.tree, [*inside, *sections], last, self.source)
         return f"{key.removesuffix(last)}{written}"
 
-    @property
-    def _names(self) -> list[str]:
-        """Of the reservoirs of a system."""
-        return [str(each.get("name", Path(str(each.get("file", ""))).stem)) for each in _entries(self.tree)]
+    def _names(self, section: str) -> list[str]:
+        """Of the entries of a section of a system file: its reservoirs, or the links between them."""
+        entries = _entries(self.tree, section)
+        if section == _LINKS:
+            return link_names((each.get("from"), each.get("to")) for each in entries)
+        return [str(each.get("name", Path(str(each.get("file", ""))).stem)) for each in entries]
 
-    def _place(self, key: str) -> tuple[int | None, str]:
-        """Place of the reservoir that a key is of, if it is of one of several, and the key without its name."""
-        (site, _, dotted), names = key.rpartition(":"), self._names
-        if site and site not in names:
+    def _place(self, key: str) -> tuple[tuple[str, int], str]:
+        """Section and place of the entry that a key is of, no section if it is of none, and the key without its name."""
+        (called, _, dotted), sites = key.rpartition(":"), self._names(_SITES)
+        for section in (_SITES, _LINKS):
+            if called in (names := self._names(section)):
+                return (section, names.index(called)), dotted
+        if called:
+            names = [*sites, *self._names(_LINKS)]
             expected = f"one of {', '.join(names)}" if names else "a key without the name of a reservoir"
-            raise InputError("is no reservoir of this file", expected, file=self.source, column=key, value=site)
-        return names.index(site) if site else 0 if len(names) == 1 else None, dotted
+            raise InputError(
+                "is no reservoir or link of this file", expected, file=self.source, column=key, value=called
+            )
+        return (_SITES if len(sites) == 1 else "", 0), dotted
 
     def _with(self, changes: Changes) -> tuple[dict[str, Any], dict[int, dict[str, Any]]]:
         """All keys with changes, and those of the files named."""
         tree, trees = deepcopy(dict(self.tree)), {place: dict(file.tree) for place, file in self.files.items()}
-        by_place: dict[int | None, dict[str, Any]] = {}
+        by_entry: dict[tuple[str, int], dict[str, Any]] = {}
         for key, value in changes.items():
-            place, dotted = self._place(key)
-            by_place.setdefault(place, {})[dotted] = value
-        for place, own in by_place.items():
-            changed = tree if place is None else _entries(tree)[place]
-            if place is not None and "file" in changed:
+            entry, dotted = self._place(key)
+            by_entry.setdefault(entry, {})[f"{_LINKS}.{dotted}" if entry[0] == _LINKS else dotted] = value
+        for (section, place), own in by_entry.items():
+            changed = _entries(tree, section)[place] if section else tree
+            if section == _LINKS:
+                changed = {_LINKS: changed}
+            elif "file" in changed:
                 content, of_file = self.files.get(place) or content_and_tree(Path(self.source).parent / changed["file"])
                 _require_text(content, changed["file"])
                 changed = trees[place] = deepcopy(dict(of_file))
@@ -182,9 +195,9 @@ def _require_text(content: bytes, file: str) -> None:
         raise InputError("is a workbook, which is not edited", "a reservoir file (TOML)", mend, file=file)
 
 
-def _entries(tree: Mapping[str, Any]) -> Sequence[dict[str, Any]]:
-    """The reservoirs of a system file; of another none."""
-    return tree.get("reservoirs", ()) if is_system(tree) else ()
+def _entries(tree: Mapping[str, Any], section: str) -> Sequence[dict[str, Any]]:
+    """The entries of a section of a system file; of another file none."""
+    return tree.get(section, ()) if is_system(tree) else ()
 
 
 def _is_same(read: Reservoir | System, base: Reservoir | System) -> bool:
@@ -195,9 +208,9 @@ def _is_same(read: Reservoir | System, base: Reservoir | System) -> bool:
 
 
 def _typed(wrong: Mistake) -> Mistake:
-    """A mistake of a reservoir of a system at the key of a change."""
+    """A mistake of a reservoir or a link of a system at the key of a change."""
     name, column = re.search(r" \(reservoir (\S+)\)$", wrong.file or ""), wrong.column
-    if inline := re.fullmatch(r"(?:reservoirs\.)?(\S+) \((?:reservoir )?(\S+)\)", column):
+    if inline := re.fullmatch(rf"(?:(?:{_SITES}|{_LINKS})\.)?(\S+) \((?:reservoir )?(.+)\)", column):
         return replace(wrong, column=f"{inline[2]}:{inline[1]}")
     return replace(wrong, column=f"{name[1]}:{column}") if name else wrong
 

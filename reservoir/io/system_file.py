@@ -18,7 +18,7 @@ from reservoir.hydro.calendar import TimeStep
 from reservoir.hydro.checks import mistakes_between
 from reservoir.hydro.objectives import Goal
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.system import SHARED, Carried, InflowSource, Link, System, link_mistakes
+from reservoir.hydro.system import SHARED, Carried, InflowSource, Link, System, link_mistakes, link_names
 from reservoir.io.reservoir_toml.draft import KEYS_OF, Draft, file_content, parsed, shown, unknown_key
 from reservoir.io.reservoir_toml.reader import (
     Values,
@@ -292,14 +292,14 @@ class _SystemFile:
         given, rows = self.text.tree.get(section, []), {row.name: row for row in ENTRIES[section]}
         of_reservoir = {row.name for row in KEYS_OF[""]} - set(rows) if section == "reservoirs" else set[str]()
         entries = list[_Entry]()
-        for place, keys in enumerate(given if isinstance(given, list) else []):
+        given = given if isinstance(given, list) else []
+        links = link_names((each.get("from"), each.get("to")) if isinstance(each, dict) else ("", "") for each in given)
+        for place, (keys, link) in enumerate(zip(given, links, strict=True)):
             if not isinstance(keys, dict):
                 wrong = Mistake("is not an entry with keys", f"[[{section}]], and its keys below it", column=section)
                 self.tell([wrong])
                 continue
-            called = keys.get("name", keys.get("file", ""))
-            if section == "links":
-                called = f"{keys.get('from', '?')} to {keys.get('to', 'the end of the river')}"
+            called = link if section == "links" else keys.get("name", keys.get("file", ""))
             inline = {key: value for key, value in keys.items() if key in of_reservoir}
             own = {key: value for key, value in keys.items() if key not in inline}
             draft = Draft.of({section: own}, self.text.file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -13,9 +14,10 @@ from reservoir.io.reservoir_toml.draft import file_content
 
 def variants_of(values: Mapping[str, Sequence[float]]) -> dict[str, dict[str, float]]:
     """Every combination of values of keys, by a name for files: ``full_hm3-95``, ``full_hm3-95_penalty-2``."""
-    short = {key: "-".join(filter(None, (key.rpartition(":")[0], key.rpartition(".")[2]))) for key in values}
+    split = {key: key.rpartition(":")[::2] for key in values}
+    short = {key: "-".join([*re.findall(r"[\w-]+", of), own.rpartition(".")[2]]) for key, (of, own) in split.items()}
     often = Counter(short.values())
-    short = {key: name if often[name] == 1 else key.replace(":", "-").replace(".", "-") for key, name in short.items()}
+    short = {key: name if often[name] == 1 else "-".join(re.findall(r"[\w-]+", key)) for key, name in short.items()}
     for form in ("{:.6g}", "{:.12g}"):
         variants = {
             "_".join(f"{short[key]}-{form.format(value)}" for key, value in zip(values, some, strict=True)): dict(

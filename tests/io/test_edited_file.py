@@ -65,6 +65,8 @@ def test_variants_have_telling_names():
     grid = variants_of({"upper:storage.full_hm3": (1.0, 2.0), "lower:storage.full_hm3": (3.0, 4.0)})
     assert [*grid][:2] == ["upper-full_hm3-1_lower-full_hm3-3", "upper-full_hm3-1_lower-full_hm3-4"]
     assert grid["upper-full_hm3-2_lower-full_hm3-3"] == {"upper:storage.full_hm3": 2.0, "lower:storage.full_hm3": 3.0}
+    (link,) = variants_of({"upper to lower (2):lost_share": (0.5,)})
+    assert link == "upper-to-lower-2-lost_share-0.5"  # a name for files, typed without quotes
     same = variants_of({"a.x": (1.0, 2.0), "b.x": (1.0, 2.0)})
     assert next(iter(same)) == "a-x-1_b-x-1"
     near = variants_of({"a.x": (1.0000001, 1.0000002)})
@@ -83,5 +85,7 @@ def test_files_of_a_system_are_found_from_another_folder(tmp_path):
         ),
         "out/v.one.toml": "[storage]\nfull_hm3 = 4\n",
     }
-    with pytest.raises(InputError, match=r'is no reservoir of this file \(found "three"\); expected one of one, two'):
+    with pytest.raises(
+        InputError, match=r'is no reservoir or link of this file \(found "three"\); expected one of one, two'
+    ):
         varied_files(tmp_path / "s.toml", {"three:storage.full_hm3": 4.0}, tmp_path, "v")

@@ -12,8 +12,10 @@ from reservoir.hydro.reservoir import differing_parts, reservoir_digests
 from reservoir.io.file_keys import FileKeys
 from reservoir.io.reservoir_toml.reader import reservoir_of
 from reservoir.io.reservoir_toml.writer import write_system
+from reservoir.io.varied_file import varied_files
 from reservoir.zoo import zoo_case
 from tests.golden.lake import LAKES
+from tests.io.two_dams import TWO, write_two
 
 UPPER = [100, 95, 90, 90, 95, 100, 105, 110, 118, 120, 115, 110]
 
@@ -129,6 +131,40 @@ def test_keys_of_a_system_are_its_own_or_those_of_a_reservoir(tmp_path):
     assert {line for line in lines if line.startswith("#")} < {*files[tmp_path / "v.toml"].decode().splitlines()}
     read = reservoir.read_system(tmp_path / "v.toml")
     assert write_system(read) == write_system(changed) != write_system(reservoir.read_system(SYSTEM))
+
+
+def test_keys_of_links_are_changed_in_their_file(tmp_path):
+    system = write_two(tmp_path, TWO + '\n# for the pumps\n[[links]]\nfrom = "lower"\ncarries = 0.5\n')
+    keys = FileKeys.of(reservoir.read_system(system))
+    river, away = "upper to lower", "lower to the end of the river"
+    changes = {f"{river}:travel_steps": 0.25, f"{river}:before_m3s": 20, f"{away}:lost_share": 0.1}
+    changed = keys.changed(changes)
+    assert [(link.travel_steps, link.before_m3s, link.lost_share) for link in changed.links] == [
+        (0.25, 20, 0),
+        (0, None, 0.1),
+    ]
+    ((path, content),) = keys.edited(changes, tmp_path, "v").items()
+    path.write_bytes(content)
+    text = content.decode()  # hours and cfs are replaced, and all else stays
+    assert ("travel_hours" in text, "before_cfs" in text, "# for the pumps" in text) == (False, False, True)
+    assert write_system(reservoir.read_system(path)) == write_system(changed)
+    assert keys.as_written(f"{river}:before") == f"{river}:before_cfs"
+    (varied,) = varied_files(system, {f"{river}:before": 500.0}, tmp_path, "w").values()
+    assert "before_cfs = 500\n" in varied.decode()
+    for key, value in {f"{river}:lost_share": 2, f"{away}:backwater": True, f"{river}:pond": 1, "a to b:x": 1}.items():
+        with pytest.raises(InputError) as refused:
+            keys.changed({key: value})
+        assert key in {each.column for each in refused.value.mistakes}, str(refused.value)
+
+
+def test_links_between_the_same_reservoirs_are_numbered(tmp_path):
+    second = '\n[[links]]\nfrom = "upper"\nto = "lower"\ncarries = "spilled"\n'
+    system = write_two(tmp_path, TWO.replace("travel_hours", 'carries = "turbined"\ntravel_hours') + second)
+    keys = FileKeys.of(reservoir.read_system(system))
+    assert [each.lost_m3s for each in keys.changed({"upper to lower (2):lost_m3s": 3}).links] == [0, 3]
+    with pytest.raises(InputError, match="out of range") as refused:
+        keys.changed({"upper to lower (2):lost_m3s": -3})
+    assert refused.value.mistakes[0].column == "upper to lower (2):lost_m3s"
 
 
 def test_a_system_that_was_made_has_keys_too():
