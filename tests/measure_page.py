@@ -100,7 +100,7 @@ def wishes(count: str = "20") -> None:
     with tempfile.TemporaryDirectory() as folder:
         desk = desk_of(Path(folder) / "page")
         for number in range(int(count)):
-            name, wish, began = f"wish-{number}", random_wish(desk.require_case().base, random), time.perf_counter()
+            name, wish, began = f"wish-{number}", random_wish(desk.opened.case.base, random), time.perf_counter()
             answer = desk.answer({"kind": "save", "name": name, "wish": wish}, quiet)
             spent.append(time.perf_counter() - began)
             words = shlex.split(answer["command"])[1:]
@@ -110,7 +110,7 @@ def wishes(count: str = "20") -> None:
             made, again = (json.loads((each / "plan.json").read_text("utf-8")) for each in folders)
             same += made["files"] == again["files"] and made["figures"] == again["figures"]
             saved = read_plan(folders[0]).plan.energy_gwh.sum()
-            off += [abs(float(desk.session.preview(wish).energy_gwh.sum() / saved) - 1)]
+            off += [abs(float(desk.opened.session.preview(wish).energy_gwh.sum() / saved) - 1)]
     print(f"{same} of {count} saved folders have the files of the command; saved in {np.median(spent):.1f} s (median)")
     print(f"energy of previews against the saved plans: {max(off):.1e} at most")
 

@@ -71,7 +71,7 @@ def command(
             open_plan(desk, planned, progress)
         elif case:
             desk.take(case, progress)
-    say(f"{desk.require_case().base.name} is open; what is saved goes to {workspace.folder}")
+    say(f"{desk.opened.case.base.name} is open; what is saved goes to {workspace.folder}")
 
     def told(address: str) -> None:
         say(f"The page is at {address}")

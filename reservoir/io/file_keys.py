@@ -25,8 +25,11 @@ from reservoir.io.workbook import WORKBOOK
 #: reservoir of a system, or of a link (``upper to lower:lost_share``), stand behind its name and a colon.
 Changes = Mapping[str, Any]
 #: Keys and sections of which a file has one: a change of one replaces the others.
-_INSTEAD = (*ONE_OF, WAYS_TO_POWER, ("objective.goal", "objective.weights"))
-_INSTEAD += (("links.travel_steps", "links.travel_hours"),)
+_INSTEAD = (
+    *(*ONE_OF, WAYS_TO_POWER),
+    ("objective.goal", "objective.weights"),
+    ("links.travel_steps", "links.travel_hours"),
+)
 #: Sections of a system file that have entries.
 _SITES, _LINKS = "reservoirs", "links"
 #: Keys of an entry of a system file that name files beside it.
@@ -156,7 +159,7 @@ class FileKeys:
         return [str(each.get("name", Path(str(each.get("file", ""))).stem)) for each in entries]
 
     def _place(self, key: str) -> tuple[tuple[str, int], str]:
-        """Section and place of the entry that a key is of, no section if it is of none, and the key without its name."""
+        """Section and place of the entry that a key is of (no section, of none), and the key without its name."""
         (called, _, dotted), sites = key.rpartition(":"), self._names(_SITES)
         for section in (_SITES, _LINKS):
             if called in (names := self._names(section)):

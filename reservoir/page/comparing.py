@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reservoir.errors import InputError
+from reservoir.hydro.objectives import Goal, goal_label
 from reservoir.hydro.unit_system import UnitSystem
 from reservoir.io.plan_folder.files import PROVENANCE
-from reservoir.page.drawn import numbers
+from reservoir.io.reservoir_toml.draft import KEYS
+from reservoir.page.drawn import FIELDS, field_of, numbers
+from reservoir.page.fronts import fronts_in, values_of
 from reservoir.page.workspace import CancelledError, Tell
 from reservoir.planning.plan_comparison import ComparedPlan
 from reservoir.planning.system_plan import SystemPlan
-from reservoir.report import comparison_folder, tradeoff_folder
+from reservoir.report import comparison_folder
 from reservoir.report.comparison_folder import PlanComparison, compare_folders, comparison_cells, difference_rows
 from reservoir.text.strict_json import read_json
 
 if TYPE_CHECKING:
-    from reservoir.page.desk import Desk
+    from reservoir.page.desk import Desk, Opened
 
 #: Plans that are drawn beside each other at most.
 _MOST_PLANS = 50
@@ -34,11 +37,15 @@ _COMPARISON = "comparison"
 
 
 def plans(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
-    """Names of the plans in the workspace, and of those in folders of batches behind these (``BATCH/NAME``)."""
+    """Names of the plans in the workspace, and of those in folders of batches behind these (``BATCH/NAME``).
+
+    Of what is open, an ``example`` of a range too.
+    """
     folder = desk.workspace.folder
     within = [path.parent.relative_to(folder) for path in folder.glob(f"*/*/{PROVENANCE}")]
     batches = sorted(path.as_posix() for path in within if not any(part.startswith(".") for part in path.parts))
-    return {"plans": [*desk.workspace.saved(), *batches]}
+    example = _example(desk.opened) if desk.current else None
+    return {"plans": [*desk.workspace.saved(), *batches], "example": example}
 
 
 def compared(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
@@ -90,22 +97,20 @@ def _drawn(compared: ComparedPlan) -> dict[str, Any]:
 def _fronts(folder: Path, comparison: PlanComparison) -> list[dict[str, Any]]:
     """Fronts in the workspace between the goals of the newest, of the record of one of the plans."""
     records = {saved.origin["inflow"]["sha256"] for saved in comparison.saved}
-    files = sorted(folder.glob(f"*/{tradeoff_folder.PROVENANCE}"), key=lambda path: path.stat().st_mtime)
-    found: list[dict[str, Any]] = []
-    for file in reversed(files):
-        with suppress(OSError, ValueError, LookupError):
-            origin: Any = read_json(file, _MOST_BYTES)
-            goals = list(origin["between"])
-            if origin["inflow"]["sha256"] in records and all(each["goals"] == goals for each in found):
-                values = [[point[goal.replace("-", "_")] for point in origin["points"]] for goal in goals]
-                found.append({"name": file.parent.name, "goals": goals, "values": values})
+    base, found = comparison.plans[0].plan, list[dict[str, Any]]()
+    for name, origin in reversed([*fronts_in(folder)]):
+        goals = list(origin["between"])
+        if origin["inflow"]["sha256"] in records and all(each["goals"] == goals for each in found):
+            labels = [goal_label(Goal(each), base.objective.currency, base.inflow.years) for each in goals]
+            found.append({"name": name, "goals": goals, "labels": labels, "values": values_of(origin)})
     return found
 
 
 def varied(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     """Plan what is open for each value of one key or two by `plan --vary`, and compare the plans with its base.
 
-    ``keys`` has for each a ``key`` of the file, ``first``, ``last`` and ``count``; ``name`` is that of the folder.
+    ``keys`` has for each a ``key`` of the file, ``first``, ``last`` and ``count``; ``name`` is that of the folder, and
+    the base has the changes of the ``wish``.
 
     Raises
     ------
@@ -114,23 +119,39 @@ def varied(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     CancelledError
         If it was cancelled: plans that were whole stay.
     """
-    case, name = desk.require_case(), str(ask.get("name", ""))
+    now, name, wish = desk.opened, str(ask.get("name", "")), desk.wish_of(ask)
     folder = desk.workspace.path(name)
     ranges = [f"{each['key']}={each['first']}:{each['last']}:{each['count']}" for each in ask.get("keys", ())]
     if not ranges:
         raise InputError("asks for no range", "a key, its first and its last value, and how many", column="keys")
-    solver = [] if isinstance(desk.plan, SystemPlan) else ["--solver", desk.session.solver]
-    words = ["plan", *case.words, *case.reservoir, *(word for each in ranges for word in ("--vary", each)), *solver]
-    words += ["--no-figures", "--out", name]
-    try:
-        desk.workspace.run(words, tell)
-    except CancelledError:
-        whole = len([*folder.glob(f"*/{PROVENANCE}")])
-        raise CancelledError(f"cancelled; {whole} whole plans are in {name}" if whole else "cancelled") from None
+    with desk.changed_files(wish, name) if wish else nullcontext(now.case.reservoir) as reservoir:
+        words = ["plan", *now.case.words, *reservoir, *(word for each in ranges for word in ("--vary", each))]
+        words += [*now.solver, "--no-figures", "--out", name]
+
+        def whole() -> int:
+            return len([*folder.glob(f"*/{PROVENANCE}")])
+
+        try:
+            desk.workspace.run(words, lambda stage, done, total: tell(f"{whole()} whole plans; {stage}", done, total))
+        except CancelledError as end:
+            raise CancelledError(end.why, *[f"{whole()} whole plans are in {name}"] * bool(whole())) from None
     told: Any = read_json(folder / _COMPARISON / comparison_folder.PROVENANCE, _MOST_BYTES)
     names = dict.fromkeys(f"{name}/{row['plan']}" for row in told["plans"])
     shown = _compared(desk, [*names], str(ask.get("units", "si")), told["not_planned"])
     return {**shown, "varied": desk.workspace.shown(words)}
+
+
+def _example(opened: Opened) -> dict[str, Any] | None:
+    """A key and two of its values that the files of what is open can have."""
+    keys, site = opened.session.keys, opened.reservoirs[0]
+    for key in FIELDS:
+        value, named = field_of(site, KEYS[key])["value"], f"{site.name}:{key}" if opened.several else key
+        with suppress(InputError):  # of which no example can be
+            if isinstance(value, float) and value > 0 and keys.as_written(named) == named:
+                first, last = (float(f"{part * value:.2g}") for part in (0.8, 1.0))
+                if all(keys.changed({named: each}) for each in (first, last)):
+                    return {"key": named, "first": first, "last": last}
+    return None
 
 
 ANSWERS = {"plans": plans, "compared": compared, "varied": varied}

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from reservoir import __version__
 from reservoir.cases import bundled_case
-from reservoir.errors import InputError
+from reservoir.errors import InputError, ReservoirError
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.site_inflows import SiteInflows
@@ -26,6 +27,8 @@ from reservoir.planning.system_plan import SystemPlan
 
 #: Years that are planned while somebody waits.
 MOST_YEARS = 8_000
+#: Keys that are changed at once.
+_MOST_CHANGES = 200
 #: In the folder of a saved plan: what was changed, and of which base.
 PAGE = "page.json"
 _VALUES_SOLVER = "dp-opencl"
@@ -62,6 +65,31 @@ class OpenCase:
         return () if bundled else ("--reservoir", str(self.file))
 
 
+@dataclass(frozen=True)
+class Opened:
+    """A case that is open, who plans its changes, its own plan, and the changes that it was saved with."""
+
+    case: OpenCase
+    session: PlanningSession
+    plan: Plan | SystemPlan
+    wish: Changes
+
+    @property
+    def several(self) -> bool:
+        """Whether it is a system."""
+        return isinstance(self.case.base, System)
+
+    @property
+    def reservoirs(self) -> tuple[Reservoir, ...]:
+        """The reservoir, or those of the system."""
+        return self.case.base.reservoirs if isinstance(self.case.base, System) else (self.case.base,)
+
+    @property
+    def solver(self) -> tuple[str, ...]:
+        """Words that name the solver; of a system, the session has the first of what the command runs."""
+        return () if self.several else ("--solver", self.session.solver)
+
+
 class Desk:
     """What is open on a page, and who plans it.
 
@@ -75,41 +103,31 @@ class Desk:
 
     Attributes
     ----------
-    case : OpenCase or None
+    current : Opened or None
         None until something is opened.
     """
 
     def __init__(
         self, workspace: Workspace, read: Callable[[Sequence[str]], OpenCase], how: Mapping[str, Any] | None = None
     ) -> None:
-        self.workspace = workspace
-        self.case: OpenCase | None = None
-        self.wish: Changes = {}
-        self._read, self._how = read, dict(how or {})
-        self._session: PlanningSession | None = None
-        self._plan: Plan | SystemPlan | None = None
+        self.workspace, self.how = workspace, dict(how or {})
+        self.current: Opened | None = None
+        self._read = read
 
     @property
-    def session(self) -> PlanningSession:
-        """Plans of what is open.
+    def opened(self) -> Opened:
+        """What is open.
 
         Raises
         ------
         InputError
             If nothing is.
         """
-        if self._session is None:
+        if self.current is None:
             raise InputError("nothing is open", mend="open a case on the Start screen")
-        return self._session
+        return self.current
 
-    @property
-    def plan(self) -> Plan | SystemPlan:
-        """The plan of the base."""
-        _ = self.session
-        assert self._plan is not None
-        return self._plan
-
-    def open(self, words: Sequence[str], tell: Tell) -> None:
+    def open(self, words: Sequence[str], tell: Tell, wish: Changes | None = None) -> None:
         """Read a case and `take` it.
 
         Raises
@@ -117,9 +135,9 @@ class Desk:
         InputError
             With every mistake of its files.
         """
-        self.take(self._read(words), tell)
+        self.take(self._read(words), tell, wish)
 
-    def take(self, case: OpenCase, tell: Tell) -> None:
+    def take(self, case: OpenCase, tell: Tell, wish: Changes | None = None) -> None:
         """Plan a case that was read, which is open then; what was open stays if it is refused.
 
         Raises
@@ -131,10 +149,9 @@ class Desk:
             expected = f"at most {MOST_YEARS:,} years on a page"
             raise InputError(f"has {case.inflow.years:,} years", expected, "plan it with `reservoir plan`")
         tell("preparing: curves are fitted and kernels are built", 0, None)
-        session = PlanningSession(case.base, case.inflow, **self._how, **case.how)
+        session = PlanningSession(case.base, case.inflow, **self.how, **case.how)
         session.prepare()
-        plan = session.plan({})
-        self.case, self._session, self._plan, self.wish = case, session, plan, {}
+        self.current = Opened(case, session, session.plan({}), wish or {})
 
     def answer(self, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
         """Answer a question, by its ``kind``.
@@ -150,40 +167,57 @@ class Desk:
             raise InputError("is no question of this page", f"one of {', '.join(known)}", value=kind)
         return known[kind](self, ask, tell)
 
-    def require_case(self) -> OpenCase:
-        """What is open.
+    @staticmethod
+    def wish_of(ask: Mapping[str, Any]) -> Changes:
+        """The changed keys of a question.
 
         Raises
         ------
         InputError
-            If nothing is.
+            If they are no mapping of keys to values of a file.
         """
-        _ = self.session
-        assert self.case is not None
-        return self.case
+        wish = ask.get("wish", {})
+        if not isinstance(wish, dict) or len(wish) > _MOST_CHANGES:
+            raise InputError("is no list of changes", "values by the keys of a reservoir file", column="wish")
+        return wish
 
+    @contextmanager
+    def changed_files(self, wish: Changes, name: str, *, replaced: bool = False) -> Iterator[tuple[str, ...]]:
+        """Write the files of what is open with changes, for a command; gives the words that name them.
 
-def changes_of(ask: Mapping[str, Any]) -> Changes:
-    """The changed keys of a question.
+        Where the command writes no folder of that name, files are again as they were.
 
-    Raises
-    ------
-    InputError
-        If they are no mapping of keys to values of a file.
-    """
-    wish = ask.get("wish", {})
-    if not isinstance(wish, dict) or len(wish) > 200:
-        raise InputError("is no list of changes", "values by the keys of a reservoir file", column="wish")
-    return wish
+        Raises
+        ------
+        InputError
+            With every mistake of the changes; if there are such files and they are not to be replaced.
+        """
+        keys, folder = self.opened.session.keys, self.workspace.path(name)
+        keys.changed(wish)
+        self.workspace.folder.mkdir(parents=True, exist_ok=True)
+        files = keys.edited(wish, self.workspace.folder, name)
+        before = {path: path.read_bytes() for path in files if path.exists()}
+        again = {"choose": "choose another name", "replace": "let it be replaced"}
+        try:
+            for path, content in files.items():
+                write_new(path, content.decode(), force=replaced, **again)
+            yield ("--reservoir", f"{name}.toml")
+        except ReservoirError:
+            for path in files:
+                if path in before:
+                    path.write_bytes(before[path])
+                elif not folder.exists():
+                    path.unlink(missing_ok=True)
+            raise
 
 
 def _info(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     """What is open, and its plan."""
-    saved = {"saved": desk.workspace.saved(), "folder": str(desk.workspace.folder)}
-    if desk.case is None:
+    saved, now = {"saved": desk.workspace.saved(), "folder": str(desk.workspace.folder)}, desk.current
+    if now is None:
         return saved | {"info": None}
-    base = drawn_plan(desk.plan, desk.plan, checked=True)
-    return saved | {"info": described(desk.case.base, desk.plan), "base": base, "wish": desk.wish}
+    base = drawn_plan(now.plan, now.plan, checked=True)
+    return saved | {"info": described(now.case.base, now.plan), "base": base, "wish": now.wish}
 
 
 def _open(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
@@ -201,36 +235,31 @@ def _open(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
 def open_plan(desk: Desk, folder: Path, tell: Tell) -> None:
     """Open the folder of a plan: its base with what was changed, or itself as a base."""
     page = folder / PAGE
-    if page.is_file():
-        stated = json.loads(page.read_text("utf-8"))
-        desk.open(stated["base"], tell)
-        desk.wish = stated["wish"]
-        return
-    desk.open([str(folder)], tell)
+    stated: Any = json.loads(page.read_text("utf-8")) if page.is_file() else {"base": [str(folder)], "wish": {}}
+    desk.open(stated["base"], tell, stated["wish"])
 
 
-def _preview(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
-    return drawn_plan(desk.session.preview(changes_of(ask), progress=tell), desk.plan, checked=False)
+def _planned(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
+    """Plan a wish: as a ``preview``, or in ``full``."""
+    now, full = desk.opened, ask["kind"] == "full"
+    plan = (now.session.plan if full else now.session.preview)(desk.wish_of(ask), progress=tell)
+    return drawn_plan(plan, now.plan, checked=full)
 
 
 def _prepare(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     """Build the kernels for a reservoir of the kind that a wish makes of it, while somebody types."""
-    desk.session.preview(changes_of(ask))
+    desk.opened.session.preview(desk.wish_of(ask))
     return {}
-
-
-def _full(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
-    return drawn_plan(desk.session.plan(changes_of(ask), progress=tell), desk.plan, checked=True)
 
 
 def _values(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     """Water values by month and level, which dynamic programming finds."""
-    case = desk.require_case()
+    case = desk.opened.case
     if not isinstance(case.base, Reservoir) or not isinstance(case.inflow, Inflow):
         raise InputError("is of one reservoir", mend="`reservoir plan` writes the prices of a system (prices.csv)")
     tell("water values by dynamic programming", 0, None)
-    lake = desk.session.keys.changed(changes_of(ask))
-    plan = optimise(lake, case.inflow, solver=_VALUES_SOLVER, reference=False, **desk._how, **case.how)
+    lake = desk.opened.session.keys.changed(desk.wish_of(ask))
+    plan = optimise(lake, case.inflow, solver=_VALUES_SOLVER, reference=False, **desk.how, **case.how)
     values = plan.water_values
     assert values is not None
     table = values.table
@@ -241,28 +270,20 @@ def _values(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
 
 def _save(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     """Write the changed files of the reservoir or the system, and the plan by the command, which reads them."""
-    case, wish, name = desk.require_case(), changes_of(ask), str(ask.get("name", ""))
+    now, wish, name, replaced = desk.opened, desk.wish_of(ask), str(ask.get("name", "")), bool(ask.get("replace"))
     folder = desk.workspace.path(name)
-    replaced = bool(ask.get("replace"))
     if folder.exists() and not replaced:
         raise InputError("there is a folder of this name", mend="choose another name", column="name", value=name)
-    desk.session.keys.changed(wish)
-    desk.workspace.folder.mkdir(parents=True, exist_ok=True)
-    for path, content in desk.session.keys.edited(wish, desk.workspace.folder, name).items():
-        again = {"choose": "choose another name", "replace": "let it be replaced"}
-        write_new(path, content.decode(), force=replaced, **again)
-    # of a system, the session has the first of what the command runs
-    solver = [] if isinstance(case.base, System) else ["--solver", desk.session.solver]
-    words = ["plan", *case.words, "--reservoir", f"{name}.toml", *solver, "--out", name]
-    words += ["--force"] * replaced
-    text = desk.workspace.run(words, tell)
-    base = [*case.words, *case.reservoir]
+    with desk.changed_files(wish, name, replaced=replaced) as changed:
+        words = ["plan", *now.case.words, *changed, *now.solver, "--out", name, *["--force"] * replaced]
+        text = desk.workspace.run(words, tell)
+    base = [*now.case.words, *now.case.reservoir]
     (folder / PAGE).write_text(json.dumps({"base": base, "wish": wish, "version": __version__}, indent=1), "utf-8")
     return {"saved": desk.workspace.saved(), "command": desk.workspace.shown(words), "said": text, "name": name}
 
 
 #: Questions that a browser may ask; those of the other screens stand in their modules.
-ANSWERS: dict[str, Answer] = {"info": _info, "open": _open, "preview": _preview, "full": _full}
+ANSWERS: dict[str, Answer] = {"info": _info, "open": _open, "preview": _planned, "full": _planned}
 ANSWERS |= {"prepare": _prepare, "values": _values, "save": _save}
 
 

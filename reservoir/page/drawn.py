@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reservoir.hydro.attributes import ATTRIBUTES, Attribute, Kind
+from reservoir.hydro.attributes import ATTRIBUTES, LINK_ATTRIBUTES, Attribute, Kind
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.system import Carried, System
+from reservoir.hydro.system import Carried, Link, System, link_names
 from reservoir.hydro.unit_system import SYSTEMS, UnitSystem
 from reservoir.io.reservoir_toml.draft import KEYS
 from reservoir.planning.checks import all_pass, failed_sentences, passed_sentence, plan_checks, system_checks
@@ -41,6 +42,10 @@ FIELDS = (
 )
 #: Limits that are dragged, upper and lower.
 LIMITS = {"upper": "storage.upper_hm3", "lower": "storage.lower_hm3"}
+#: Of a link, what has no field: its ends, and its travel time in steps, which is shown in hours.
+_NO_FIELD = ("from", "to", "travel_steps")
+#: What is typed in words.
+_WORDS = (Kind.OTHER, Kind.FLAG)
 _KINDS = (Kind.NUMBER, Kind.WHOLE, Kind.BY_STEP, Kind.BY_MONTH, Kind.CHOICE, Kind.NUMBERS)
 
 
@@ -159,9 +164,22 @@ def _described_site(lake: Reservoir, base: Reservoir | System) -> dict[str, Any]
         "keys": LIMITS,
         "range": numbers([low, high], 9),
         "levels": numbers([storages, lake.level(storages)]),
-        "fields": [_field(base if row.section == "objective" else lake, row) for row in map(KEYS.__getitem__, FIELDS)],
+        "fields": [
+            field_of(base if row.section == "objective" else lake, row) for row in map(KEYS.__getitem__, FIELDS)
+        ],
+        "links": [] if isinstance(base, Reservoir) else [*_described_links(base, lake.name)],
         "keyed": [{"key": row.key, "meaning": row.meaning} for row in ATTRIBUTES if row.kind in _KINDS],
     }
+
+
+def _described_links(system: System, source: str) -> Iterator[dict[str, Any]]:
+    """Fields of the links that leave a reservoir; keys as changes have them."""
+    names = link_names((link.source, link.target) for link in system.links)
+    for name, link in zip(names, system.links, strict=True):
+        if link.source == source:
+            fields = {row.name: field_of(link, row) for row in LINK_ATTRIBUTES if row.name not in _NO_FIELD}
+            fields["travel_hours"]["value"] = numbers(link.travel_steps * system.step.hours)
+            yield {"name": name, "fields": [field | {"key": f"{name}:{key}"} for key, field in fields.items()]}
 
 
 def _steps_of(lake: Reservoir, values: np.ndarray) -> dict[str, Any]:
@@ -171,7 +189,7 @@ def _steps_of(lake: Reservoir, values: np.ndarray) -> dict[str, Any]:
     return {"values": numbers(values, 9), "ends": [ends.get(place) for place in range(len(values))]}
 
 
-def _field(lake: Reservoir | System, row: Attribute) -> dict[str, Any]:
+def field_of(lake: Reservoir | System | Link, row: Attribute) -> dict[str, Any]:
     """A field, and what the reservoir has there; None where it has nothing, or a curve says it."""
     of, _, name = row.field.rpartition(".")
     value = getattr(getattr(lake, of) if of else lake, name) if name else None
@@ -180,5 +198,11 @@ def _field(lake: Reservoir | System, row: Attribute) -> dict[str, Any]:
     least, most = (None if math.isinf(end) else end for end in row.allowed)
     unit = row.units[0].suffix if row.units else ""
     label = row.meaning.partition(",")[0].partition(" that ")[0].removeprefix("the ")
+    if isinstance(lake, Link):
+        label = (
+            f"{row.name}: {row.meaning}"
+            if row.kind in _WORDS
+            else re.split("; |, in place", row.meaning)[0].removeprefix("the ")
+        )
     about = {"key": row.key, "label": label[:1].upper() + label[1:], "meaning": row.description}
-    return about | {"unit": unit, "value": value, "least": least, "most": most}
+    return about | {"unit": unit, "value": value, "least": least, "most": most, "words": row.kind in _WORDS}

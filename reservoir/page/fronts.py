@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reservoir.errors import InputError
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import Goal, goal_label
-from reservoir.page.workspace import Tell
+from reservoir.page.workspace import CancelledError, Tell
+from reservoir.planning.tradeoff import FRONT_STAGES
 from reservoir.report.tradeoff_folder import INFLOW, PROVENANCE, read_tradeoff
 from reservoir.text.quantities import told_apart
 
@@ -19,37 +22,63 @@ if TYPE_CHECKING:
 _FEWEST, _MOST = 3, 201
 
 
+def fronts_in(folder: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Folders of fronts in a folder by name, and what each says of itself, the newest last; none that is damaged."""
+    for file in sorted(folder.glob(f"*/{PROVENANCE}"), key=lambda file: file.stat().st_mtime):
+        with suppress(InputError):
+            yield file.parent.name, read_tradeoff(file.parent)
+
+
+def values_of(origin: Mapping[str, Any]) -> list[list[float]]:
+    """What the points of a front give of each of its two goals."""
+    return [[point[goal.replace("-", "_")] for point in origin["points"]] for goal in origin["between"]]
+
+
 def fronts(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     """Goals that there are, with their labels, and the folders of fronts of what is open, the newest last."""
-    currency = desk.require_case().base.objective.currency
-    found = sorted(desk.workspace.folder.glob(f"*/{PROVENANCE}"), key=lambda path: path.stat().st_mtime)
-    names = [path.parent.name for path in found if _is_of(desk, read_tradeoff(path.parent))]
+    currency = desk.opened.case.base.objective.currency
+    names = [name for name, origin in fronts_in(desk.workspace.folder) if _is_of(desk, origin)]
     return {"goals": {str(goal): goal_label(goal, currency) for goal in Goal}, "fronts": names}
 
 
 def find_front(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
-    """Find the front between the two ``goals`` of what is open, of so many ``points``."""
-    case, points = desk.require_case(), ask.get("points", 21)
+    """Find the front between the two ``goals`` of what is open, with the changes of a wish, of so many ``points``."""
+    case, points, wish = desk.opened.case, ask.get("points", 21), desk.wish_of(ask)
     goals = [str(goal) for goal in ask.get("goals", ())]
     if not isinstance(points, int) or not _FEWEST <= points <= _MOST:
         raise InputError("is no number of points", f"{_FEWEST} to {_MOST}", column="points", value=points)
     if not set(goals) <= {*Goal}:
         raise InputError("are no goals", f"two of {', '.join(Goal)}", column="goals", value=", ".join(goals))
-    name = _free(desk, f"front-{'-'.join(goals)}"[:36])
-    words = ["tradeoff", *_words(desk), *case.reservoir, "--between", ",".join(goals)]
-    words += ["--points", str(points), "--no-figures", "--out", name]
-    desk.workspace.run(words, tell)
+    name, far = _free(desk, f"front-{'-'.join(goals)}"[:36]), list[tuple[str, float, int | None]]()
+
+    def told(stage: str, done: float, total: int | None) -> None:
+        """Of a system, tell how many points are planned, and what is done for the next one."""
+        if stage in FRONT_STAGES:
+            far[:] = [(stage, done, total)]
+        tell(*((f"{far[0][0]} ({stage})", *far[0][1:]) if far and stage not in FRONT_STAGES else (stage, done, total)))
+
+    with desk.changed_files(wish, name) if wish else nullcontext(case.reservoir) as reservoir:
+        words = ["tradeoff", *_words(desk), *reservoir, "--between", ",".join(goals)]
+        words += ["--points", str(points), "--no-figures", "--out", name]
+        try:
+            desk.workspace.run(words, told)
+        except CancelledError as end:
+            planned = (
+                ["nothing was written; {1:g} of {2} {0} were planned, and fewer take less time".format(*far[0])]
+                if far
+                else []
+            )
+            raise CancelledError(end.why, *planned) from None
     return front(desk, {"folder": name}, tell) | {"command": desk.workspace.shown(words)}
 
 
 def front(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     """The points of a ``folder`` by the command."""
-    case, folder = desk.require_case(), desk.workspace.path(str(ask.get("folder", "")))
+    case, folder = desk.opened.case, desk.workspace.path(str(ask.get("folder", "")))
     origin = read_tradeoff(folder)
     if not _is_of(desk, origin):
         raise InputError("is the front of another case", mend="open that one", column="folder", value=folder.name)
-    goals, points = [Goal(name) for name in origin["between"]], origin["points"]
-    values = [[point[goal.replace("-", "_")] for point in points] for goal in goals]
+    goals, points, values = [Goal(name) for name in origin["between"]], origin["points"], values_of(origin)
     return {
         "folder": folder.name,
         "labels": [goal_label(goal, case.base.objective.currency, case.inflow.years) for goal in goals],
@@ -74,14 +103,14 @@ def plan_point(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]
 
 def _is_of(desk: Desk, origin: Mapping[str, Any]) -> bool:
     """Whether a front is of the record and the reservoir that are open."""
-    case = desk.require_case()
+    case = desk.opened.case
     record = case.inflow if isinstance(case.inflow, Inflow) else case.inflow.first
     return bool((origin["reservoir"]["name"], origin["inflow"]["sha256"]) == (case.base.name, record.sha256))
 
 
 def _words(desk: Desk) -> list[str]:
     """Words by which a command reads the record that is open; the goals are those of the front."""
-    words = [*desk.require_case().words]
+    words = [*desk.opened.case.words]
     if "--objective" in words:
         place = words.index("--objective")
         del words[place : place + 2]

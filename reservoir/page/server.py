@@ -241,7 +241,7 @@ class Conversation:
 
         def tell(stage: str, done: float, total: int | None) -> None:
             if number in self._cancelled:
-                raise CancelledError("cancelled: nothing was written")
+                raise CancelledError
             nonlocal told_at, told_stage
             now = time.monotonic()
             if now - told_at >= _TOLD_SECONDS or stage != told_stage:

@@ -25,12 +25,16 @@ Tell = Callable[[str, float, int | None], None]
 #: Bytes that all files of a page may take, and those of one upload.
 MOST_BYTES, UPLOAD_BYTES = 2_000_000_000, 16_000_000
 #: Seconds that a command may take, and that one which is interrupted may take to leave nothing behind.
-_MOST_SECONDS, _LAST_SECONDS = 600.0, 10.0
+MOST_SECONDS, _LAST_SECONDS = 600.0, 10.0
 _NAME, _FILE = re.compile(r"[A-Za-z0-9_-]{1,40}"), re.compile(r"[\w-][\w .()+-]{0,100}")
 
 
 class CancelledError(ReservoirError):
-    """Somebody asked for an end of it."""
+    """Somebody asked for an end of it, or it took too long: ``why``, and what is left of it."""
+
+    def __init__(self, why: str = "cancelled", left: str = "nothing was written") -> None:
+        super().__init__(f"{why}: {left}")
+        self.why = why
 
 
 class Workspace:
@@ -46,6 +50,7 @@ class Workspace:
         self.folder = folder.resolve()
         self._busy = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
+        self._late = False
 
     def path(self, name: str) -> Path:
         """Where a plan or another folder of a name lies.
@@ -150,6 +155,10 @@ class Workspace:
                 process.terminate()  # which no program in the background ignores
             threading.Timer(_LAST_SECONDS, process.kill).start()
 
+    def _end_late(self) -> None:
+        self._late = True
+        self.cancel()
+
     def _run(self, words: Sequence[str], tell: Tell) -> str:
         tell("starting", 0, None)
         paths = [str(Path(reservoir.__file__).parent.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
@@ -162,7 +171,8 @@ class Workspace:
             how: dict[str, Any] = {"stdout": printed, "stderr": subprocess.PIPE, "text": True, "encoding": "utf-8"}
             with subprocess.Popen(call, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, **how) as process:
                 self._process = process
-                end = threading.Timer(_MOST_SECONDS, self.cancel)
+                self._late = False
+                end = threading.Timer(MOST_SECONDS, self._end_late)
                 end.start()
                 try:
                     assert process.stderr is not None
@@ -177,9 +187,12 @@ class Workspace:
             printed.seek(0)
             text = printed.read()
         if process.returncode in (128 + signal.SIGTERM, -signal.SIGTERM, -9):
-            raise CancelledError(" ".join(filter(None, said)) or "cancelled: nothing was written")
+            where = f"where `{self.shown(words)}` has no end, typed in {self.folder}"
+            late = f"ended after {MOST_SECONDS / 60:g} minutes, the most on a page ({where})"
+            raise CancelledError(*[late] * self._late)
         if process.returncode not in (0, 1):  # 1: it wrote all, and a check failed
-            raise InputError(" ".join(filter(None, said)) or f"the command ended with status {process.returncode}")
+            words = " ".join(filter(None, said)).removesuffix(".")
+            raise InputError(words or f"the command ended with status {process.returncode}")
         return text
 
 

@@ -110,6 +110,8 @@ FloatArray = NDArray[np.float64]
 
 #: Weight of the goal that does not count at either end: of equally good schedules, the one that is better for it.
 _LEAST_WEIGHT = 1e-4
+#: Stages of a front of a system: the best plans for each goal alone, then the points between.
+FRONT_STAGES = ("ends of the front", "points of the front")
 #: Points are solved from one first grid. To compare it with finer ones, as plans do, takes thrice as long and changes
 #: them by less than a part of 1e-6, since both end with exchanges of water; only at the largest power, which few
 #: storages give, it changes more, and is done.
@@ -313,14 +315,16 @@ class SystemFront(_Front):
 
     def _solved(self, stated: Sequence[System], known: Sequence[Any] = ()) -> tuple[list[SystemPlan], None]:
         """Plan all points, one after another."""
-        plans = []
-        for system in stated:
+        plans, stage = [], FRONT_STAGES[bool(self.plans)]
+        for number, system in enumerate(stated):
+            self._how["progress"](stage, number, len(stated))
             problems = self._problems(system)
             worth = [problems.operate(plan.solutions.position).fitness(system.penalty).sum() for plan in self.plans]
             initial = self.plans[int(np.argmax(worth))].operation if worth else None
             plans.append(optimise_system(system, self.inflows, initial=initial, **self._how))
             self.plans.append(plans[-1])
             self.watch.add(plans[-1].seconds)
+        self._how["progress"](stage, len(stated), len(stated))
         self.solver, self.device = ", ".join(dict.fromkeys(plans[-1].sources)), plans[-1].solutions.device
         return plans, None
 

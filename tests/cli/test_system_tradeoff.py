@@ -1,10 +1,13 @@
 """``reservoir tradeoff`` of several reservoirs, and ``plan --point`` of one of its points, as a user types them."""
 
 import csv
+import json
 
 import pytest
 
+from reservoir.cli.screen import PROGRESS
 from reservoir.planning import system_search
+from reservoir.planning.tradeoff import FRONT_STAGES
 from tests.io.two_dams import TWO, wide, write_two
 
 #: Energy is dear in winter, when little water comes.
@@ -52,6 +55,15 @@ def test_options_are_those_of_one_reservoir(call, two, tmp_path, options, said):
     asked = ("--between", "revenue,energy", "--points", "3", "--no-figures", "--json", "--out", "front")
     assert said in call(*two, *asked, *options).out
     assert (tmp_path / ("front/front.xlsx" if "xlsx" in options else "front/front.csv")).is_file()
+
+
+def test_progress_tells_how_many_points_are_planned(call, two, monkeypatch):
+    monkeypatch.setenv(PROGRESS, "lines")
+    told = call(*two, "--between", "energy,revenue", "--points", "3", "--no-figures", "--out", "front").err
+    lines = [json.loads(line) for line in told.splitlines() if line.startswith("{")]
+    for stage, points in zip(FRONT_STAGES, (2, 3), strict=True):
+        done = [line["done"] for line in lines if line["stage"] == stage]
+        assert (done[0], done[-1], {*done} <= {*range(points + 1)}) == (0, points, True)
 
 
 def test_a_figure_is_drawn(call, two, tmp_path):

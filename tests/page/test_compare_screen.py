@@ -9,8 +9,8 @@ pytestmark = pytest.mark.timeout(300)
 
 def test_plans_are_compared_a_range_is_planned_and_a_row_opens_its_plan(opened, served):
     desk, folder = served.desk, served.desk.workspace.folder
-    desk.plan.save(folder / "first", figures=False)
-    desk.session.plan({"plant.installed_capacity_mw": 3000}).save(folder / "lower", figures=False)
+    desk.opened.plan.save(folder / "first", figures=False)
+    desk.opened.session.plan({"plant.installed_capacity_mw": 3000}).save(folder / "lower", figures=False)
     opened.get_by_role("tab", name="Compare").click()
     opened.get_by_role("radio", name="first is the base").check()
     opened.get_by_role("checkbox", name="compare lower").check()
@@ -40,5 +40,5 @@ def test_plans_are_compared_a_range_is_planned_and_a_row_opens_its_plan(opened, 
     assert opened.evaluate("document.documentElement.scrollWidth") <= 400
     plans.filter(has_text="installed_capacity_mw-3000").get_by_role("button").click()
     opened.get_by_role("tab", name="Plan", selected=True).wait_for(timeout=60_000)
-    assert desk.require_case().base.installed_mw == 3000
+    assert desk.opened.case.base.installed_mw == 3000
     desk.open(("--case", "xiaowan"), lambda *_: None)  # as the other tests expect it

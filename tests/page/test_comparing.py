@@ -22,7 +22,7 @@ def desk(tmp_path_factory):
     lines = (OWN / "inflow.csv").read_text().splitlines()
     (folder / "inflow.csv").write_text("\n".join(lines[:7]) + "\n")
     desk = desk_of(folder, ("inflow.csv", "--reservoir", "lake.toml"))
-    desk.plan.save(folder / "saved", figures=False)
+    desk.opened.plan.save(folder / "saved", figures=False)
     return desk
 
 

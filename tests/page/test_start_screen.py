@@ -59,11 +59,11 @@ def test_two_files_become_a_plan_and_a_bundled_case_is_opened(served, opened):
         opened.set_viewport_size({"width": 1400, "height": 1000})
         opened.get_by_role("button", name="Plan it").click()
         opened.locator("#title", has_text="levels, 10 years").wait_for(timeout=120_000)
-        assert served.desk.require_case().base.name == "levels"
+        assert served.desk.opened.case.base.name == "levels"
         opened.get_by_role("tab", name="Start").click()
         assert opened.get_by_label("the full (maximum) storage", exact=True).input_value() == "1400"
         opened.get_by_role("button", name="xiaowan", exact=True).click()
         opened.locator("#title", has_text="62 years").wait_for(timeout=120_000)
     finally:
-        if served.desk.require_case().words != ("--case", "xiaowan"):
+        if served.desk.opened.case.words != ("--case", "xiaowan"):
             served.desk.open(["--case", "xiaowan"], quiet)

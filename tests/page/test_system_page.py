@@ -45,7 +45,7 @@ def test_the_files_of_a_system_are_saved_for_the_command(desk, monkeypatch):
     assert typed == [["plan", "inflow.csv", "--reservoir", "less.toml", "--out", "less"]]
     assert (folder / "less.toml").read_text().startswith("# Two of the dams")
     assert (folder / "less.xiaowan.toml").read_text().startswith((LANCANG / "xiaowan.toml").read_text()[:100])
-    saved, changed = reservoir.read_system(folder / "less.toml"), desk.session.keys.changed(LESS)
+    saved, changed = reservoir.read_system(folder / "less.toml"), desk.opened.session.keys.changed(LESS)
     assert write_system(saved) == write_system(changed)
     assert saved.reservoirs[0].installed_mw == 3300
     with pytest.raises(InputError, match="another name"):

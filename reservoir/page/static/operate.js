@@ -1,18 +1,22 @@
 "use strict";
 // The Operate screen: what the rules of a plan advise for a month.
-import {ask, busy, el, say, screen, state, table, textOf} from "./page.js";
+import {ask, busy, button, choice, el, field, plain, save, say, screen, state, table, textOf, toldAtFields, upload, wide} from "./page.js";
 
 const SLOW = "replan", RESTS = 300, ENDINGS = {level: "m", storage: "hm3", inflow: "m3s", before: "m3s", released: "m3s"};
 let told = null, typed = null, asked = {}, timer, parts = {}, latest = {}, unfolded = new Set();
 
 async function show(root) {
-  const box = el("div"), body = el("div");
-  root.append(box);
-  if (!state.saved.length) return box.append(el("p", {}, "Save a plan first, on the Plan screen: its rules are asked here."));
-  const plan = el("select", {onchange: () => load(body, plan.value)}, state.saved.map((name) => el("option", {value: name}, name)));
-  plan.value = state.saved.includes(typed?.plan) ? typed.plan : state.saved.at(-1);
-  box.append(el("h2", {}, "What the rules of a plan advise for a month"), el("div", {class: "fields"}, el("label", {}, "Plan", plan)), body);
+  if (!state.saved.length) return first(root);
+  const body = el("div"), plan = choice(state.saved, state.saved.includes(typed?.plan) ? typed.plan : state.saved.at(-1), (name) => load(body, name));
+  root.replaceChildren(el("h2", {}, "What the rules of a plan advise for a month"), el("div", {class: "fields"}, el("label", {}, "Plan", plan)), body);
   await load(body, plan.value);
+}
+// No plan is saved yet: save what is open, and go on.
+function first(root) {
+  const name = el("input", {value: "my-plan", autocomplete: "off"}), fault = el("div", {class: "fault", role: "alert"});
+  const go_on = button("Save the plan, and go on", async () => await save(go_on, name.value.trim(), {fault}) && show(root));
+  root.append(el("p", {}, "Rules are fitted to a plan that is saved, and none is saved in this folder yet."),
+    state.info ? el("div", {class: "buttons"}, el("label", {}, "Name of the plan ", name), go_on) : el("p", {}, "Open a case on the Start screen."), fault);
 }
 
 async function load(body, plan) {
@@ -26,19 +30,18 @@ async function load(body, plan) {
   parts = {fields: el("div"), fault: el("div", {class: "fault", role: "alert"}), advice: el("div")};
   body.append(parts.fields, parts.fault, parts.advice);
   fields();
-  advise();
 }
 
 function families(body, plan) {
   const boxes = Object.entries(told.families).map(([name, does]) => [name, el("input", {type: "checkbox", checked: (told.fitted.length ? told.fitted : told.usual).includes(name)}), does]);
-  const fit = el("button", {type: "button", onclick: async () => {
+  const fit = button(told.fitted.length ? "Fit these in their place" : "Fit these rules", async () => {
     const names = boxes.filter(([, box]) => box.checked).map(([name]) => name);
     if (!names.length) return say("Choose a family.", true);
     const found = await busy(fit, (progress) => ask("fit-rules", {plan, families: names, units: state.units}, progress));
     if (!found) return;
     await load(body, plan);
     say(`Fitted in ${found.seconds} s: ${found.command}`);
-  }}, told.fitted.length ? "Fit these in their place" : "Fit these rules");
+  });
   return el("fieldset", {}, el("legend", {}, "Families"), boxes.map(([name, box, does]) => el("div", {}, el("label", {class: "check"}, box, el("span", {}, el("b", {}, name), `: ${does}`)))), el("div", {class: "buttons"}, fit));
 }
 
@@ -46,19 +49,19 @@ function families(body, plan) {
 function fields() {
   const {sizes, units} = told;
   for (const [key, value] of Object.entries(typed.values)) {
-    const ending = ENDINGS[key.split(" of ")[0]], number = Number(value.replace(/,/g, ""));
+    const ending = ENDINGS[key.split(" of ")[0]], number = Number(plain(value));
     if (typed.sizes && typed.sizes[ending] !== sizes[ending] && value.trim() && Number.isFinite(number)) typed.values[key] = String(Number((number * typed.sizes[ending] / sizes[ending]).toPrecision(7)));
   }
   typed.sizes = sizes;
-  const month = el("select", {onchange: () => { typed.month = Number(month.value); fields(); advise(); }}, told.months.map((name, place) => el("option", {value: place + 1, selected: place + 1 === typed.month}, name)));
-  const upload = el("input", {type: "file", accept: ".csv,.xlsx,.nc", onchange: () => send(upload.files[0])});
+  const month = choice(told.months.map((name, place) => [String(place + 1), name]), String(typed.month), (number) => { typed.month = Number(number); fields(); });
+  const file = el("input", {type: "file", accept: ".csv,.xlsx,.nc", onchange: () => send(file.files[0])});
   const many = told.sites.length > 1, ends = ({levels: [low, high]}) => [low, high].map((end) => end.toLocaleString("en", {maximumFractionDigits: 1})).join(" to ");
   const of = (site, key, text, usual = "", hint = "") => {
     const name = many ? `${key} of ${site.name}` : key;
     const input = el("input", {inputmode: "decimal", autocomplete: "off", value: typed.values[name] ?? usual, placeholder: hint, oninput: () => { typed.values[name] = input.value; advise(); }});
     input.dataset.site = site.name;
     input.dataset.name = key;
-    return el("label", {"data-key": name}, text, input, el("span", {class: "fault", role: "alert"}));
+    return field(name, text, input);
   };
   const flow = (site, ago) => site.inflow[(typed.month - 1 - ago + 12) % 12];
   const site = (each) => el("fieldset", {}, el("legend", {}, each.name), el("div", {class: "fields typed"},
@@ -69,19 +72,16 @@ function fields() {
     each.delayed && of(each, "released", `Release of the month before, ${units.m3s}`, "", "as in the plan")));
   const flood = el("input", {inputmode: "decimal", value: typed.flood, oninput: () => { typed.flood = flood.value; advise(); }});
   const column = told.sites[0].flood;
-  parts.fields.replaceChildren(el("div", {class: "fields typed"}, el("label", {"data-key": "month"}, "Month", month), column && el("label", {"data-key": "flood"}, column, flood, el("span", {class: "fault", role: "alert"})),
-    el("label", {"data-key": "ensemble"}, "Forecast with members (date, member, inflow)", upload, el("span", {class: "fault", role: "alert"})),
-    typed.ensemble && el("button", {type: "button", onclick: () => { typed.ensemble = ""; fields(); advise(); }}, `Without ${typed.ensemble.split("/").pop()}`)), ...told.sites.map(site));
+  parts.fields.replaceChildren(el("div", {class: "fields typed"}, field("month", "Month", month), column && field("flood", column, flood), field("ensemble", "Forecast with members (date, member, inflow)", file),
+    typed.ensemble && button(`Without ${typed.ensemble.split("/").pop()}`, () => { typed.ensemble = ""; fields(); })), ...told.sites.map(site));
+  advise();
 }
 
 async function send(file) {
-  const answer = file && await (await fetch(`/upload?name=${encodeURIComponent(file.name)}`, {method: "POST", body: file})).json();
-  if (!answer) return;
-  if (answer.fault) return refused(answer.fault.map(({text}) => ({text, key: "ensemble"})));
-  typed.ensemble = answer.file;
+  if (!file) return;
+  try { typed.ensemble = await upload(file.name, file); } catch (faults) { return refused([{text: textOf(faults), key: "ensemble"}]); }
   for (const key of Object.keys(typed.values)) if (key.split(" of ")[0] === "inflow") delete typed.values[key];
   fields();
-  advise();
 }
 
 // The rules that answer at once follow the typing; the one that plans again answers when the hand rests.
@@ -97,27 +97,15 @@ async function question(names) {
   try {
     const answer = await ask("advice", {plan: typed.plan, month: typed.month, units: state.units, families: names, values, flood: typed.flood, ensemble: typed.ensemble});
     if (mine < asked[part]) return;
-    for (const node of parts.fields.querySelectorAll("[data-key]")) mark(node, "");
-    parts.fault.replaceChildren();
+    parts.fault.replaceChildren(...toldAtFields(parts.fields, [], {clear: true}));
     if (part === "quick" && latest[SLOW]) latest[SLOW].old = true;
     for (const rule of answer.rules) latest[rule.family] = rule;
     draw(answer);
     say(`Advice of ${names.length === 1 ? names[0] : `${names.length} rules`} in ${answer.seconds} s`);
-  } catch (faults) { if (mine === asked[part]) refused(Array.isArray(faults) ? faults : [{text: textOf(faults), key: ""}]); }
-}
-function mark(node, text) {
-  node.querySelector("input")?.setAttribute("aria-invalid", String(Boolean(text)));
-  const place = node.querySelector(".fault");
-  if (place) place.textContent = text;
+  } catch (faults) { if (mine === asked[part]) refused(faults); }
 }
 function refused(faults) {
-  for (const node of parts.fields.querySelectorAll("[data-key]")) mark(node, "");
-  const rest = faults.filter(({text, key}) => {
-    const node = parts.fields.querySelector(`[data-key="${CSS.escape(key)}"]`);
-    if (node) mark(node, text);
-    return !node;
-  });
-  parts.fault.replaceChildren(...rest.map(({text}) => el("p", {}, text)));
+  parts.fault.replaceChildren(...toldAtFields(parts.fields, faults, {clear: true}));
   say("Not answered: the last good advice stays.", true);
 }
 
@@ -125,13 +113,12 @@ function draw({heads, assumed}) {
   const rules = told.fitted.map((name) => latest[name]).filter(Boolean);
   const turn = (name) => unfolded.delete(name) || unfolded.add(name);
   const fold = (rule, ...inside) => el("details", {open: unfolded.has(rule.family)}, el("summary", {onclick: () => turn(rule.family)}, `Why ${rule.family}`), ...inside);
-  const wide = (node) => el("div", {class: "wide", tabindex: 0, role: "group", "aria-label": node.caption.textContent}, node);
   const family = (rule) => rule.old ? `${rule.family} …` : rule.family;
   const similar = rules[0].rows?.find(([title]) => title === "Optimised years");
   const warned = rules.flatMap((rule) => rule.warnings.map((each) => el("p", {class: "fault"}, `${rule.family}: ${each}`)));
   const each = told.system
-    ? rules.flatMap((rule) => [wide(table(rule.heads, rule.table, `Rule ${family(rule)}`)), fold(rule, el("ul", {}, rule.reasons.map((reason) => el("li", {}, reason))))])
-    : [wide(table(heads, rules.map((rule) => [family(rule), ...rule.cells]), "Advice of each rule")), similar && el("p", {}, `Optimised years: ${similar[1]}`),
+    ? rules.flatMap((rule) => [wide(`Rule ${family(rule)}`, table(rule.heads, rule.table, `Rule ${family(rule)}`)), fold(rule, el("ul", {}, rule.reasons.map((reason) => el("li", {}, reason))))])
+    : [wide("Advice of each rule", table(heads, rules.map((rule) => [family(rule), ...rule.cells]), "Advice of each rule")), similar && el("p", {}, `Optimised years: ${similar[1]}`),
       ...rules.map((rule) => fold(rule, el("div", {class: "words"}, table(["What", "Advice"], rule.rows))))];
   parts.advice.replaceChildren(...each.filter(Boolean), ...assumed.map((words) => el("p", {class: "key"}, words)), ...warned);
 }

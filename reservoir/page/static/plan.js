@@ -1,16 +1,12 @@
 "use strict";
 // The Plan screen: limits that are dragged, fields, and what the plan comes to beside its base.
-import {ask, busy, chart, el, lines, open, say, screen, shown, sizeOf, state, table, textOf, unitOf, withUnit, written} from "./page.js";
+import {amounts, ask, busy, button, chart, choice, durations, el, field, keyList, keyOf, laid, lines, linkFields, months, plain, save, say, screen, section, shown, site, sizeOf, state, table, ticks, toldAtFields, unitOf, withUnit} from "./page.js";
 import {river} from "./river.js";
 
 const SIDES = {upper: "#b34700", lower: "#5b2a86"}, INK = "#003c6c", PALE = "#6d7c88";
 const BANDS = {1: "#d2e6f2", 2: "#9ecae1", 3: "#5ba3cd"}, HANDLES = 53, DEMAND = "plant.power_lower_mw", RESTS = 150, BETWEEN = 50;
-let past = [], future = [], parts = {}, timer, sent = 0, asked = 0;
+let parts = {}, timer, sent = 0, asked = 0;
 
-const copy = (value) => JSON.parse(JSON.stringify(value));
-const site = () => state.info.sites[state.site];
-// What is worth most is of all reservoirs of a system together.
-const keyOf = (key) => state.info.system && !/^(objective\.(?!penalty)|horizon\.)/.test(key) ? `${state.site}:${key}` : key;
 const limit = (side) => state.wish[keyOf(site().keys[side])] ?? site().limits[side].values;
 
 // Ask for what the wish comes to: a preview while the hand moves, else the checked plan.
@@ -39,19 +35,14 @@ function preview() {
 function commit(before) {
   clearTimeout(timer);
   if (JSON.stringify(before) === JSON.stringify(state.wish)) return;
-  past.push(before);
-  future = [];
+  state.past.push(before);
+  state.future.length = 0;
   follow();
   replan("full");
 }
 function refused(faults) {
   say("Not planned: the last good plan stays.", true);
-  const rest = (Array.isArray(faults) ? faults : [{text: textOf(faults), key: ""}]).filter(({text, key}) => {
-    const field = parts.fields?.querySelector(`[data-key="${CSS.escape(key.split(":").pop())}"]`);
-    if (field) { field.querySelector("input").setAttribute("aria-invalid", "true"); field.querySelector(".fault").textContent = text; }
-    return !field;
-  });
-  parts.fault.replaceChildren(...rest.map(({text}) => el("p", {}, text)));
+  parts.fault.replaceChildren(...toldAtFields(parts.fields, faults, {keyOf}));
 }
 
 // Handles over the fan: sliders for the limits at the ends of steps.
@@ -69,7 +60,7 @@ function set(side, of, value) {
     const [from, to] = side === "upper" ? [beside + least, Math.max(high, own[place])] : [Math.min(low, own[place]), beside - least];
     own[place] = Number(Math.min(to, Math.max(from, value(own[place]))).toPrecision(7));
   }
-  state.wish[keyOf(site().keys[side])] = own;
+  state.wish = {...state.wish, [keyOf(site().keys[side])]: own}; // a new one: the history keeps those before
   move();
 }
 function handle(side, {end, of}) {
@@ -79,21 +70,20 @@ function handle(side, {end, of}) {
   const all = () => [...limit(side).keys()];
   let before = null, keyed = null, rest;
   const stop = (keep) => { if (!before) return; const was = before; before = null; if (keep) commit(was); else { state.wish = was; move(); replan("full"); } };
-  node.addEventListener("pointerdown", (event) => { before = copy(state.wish); node.setPointerCapture(event.pointerId); node.focus(); event.preventDefault(); });
+  node.addEventListener("pointerdown", (event) => { before = state.wish; node.setPointerCapture(event.pointerId); node.focus(); event.preventDefault(); });
   node.addEventListener("pointermove", (event) => {
     if (!before) return;
     const y = event.clientY - parts.fan.over.getBoundingClientRect().top;
     set(side, event.shiftKey ? all() : of, () => parts.fan.posToVal(y, "y"));
     preview();
   });
-  node.addEventListener("pointerup", () => stop(true));
-  node.addEventListener("pointercancel", () => stop(true));
+  for (const end of ["pointerup", "pointercancel"]) node.addEventListener(end, () => stop(true));
   node.addEventListener("keydown", (event) => {
     if (event.key === "Escape") return stop(false);
     const step = {ArrowUp: 0.005, ArrowDown: -0.005, PageUp: 0.05, PageDown: -0.05}[event.key];
     if (!step) return;
     event.preventDefault();
-    keyed ??= copy(state.wish);
+    keyed ??= state.wish;
     const [low, high] = site().range;
     set(side, event.shiftKey ? all() : of, (value) => value + step * (high - low));
     preview();
@@ -103,17 +93,16 @@ function handle(side, {end, of}) {
   return Object.assign(node, {place: of.at(-1), end, side});
 }
 function move() {
-  for (const [name, kept] of [["undo", past.length], ["redo", future.length], ["back", Object.keys(state.wish).length]]) parts[name].disabled = !kept;
-  const {fan, svg} = parts, {left, top} = fan.over.getBoundingClientRect(), outer = fan.root.getBoundingClientRect(), [low, high] = site().range;
+  for (const [name, kept] of [["undo", state.past.length], ["redo", state.future.length], ["back", Object.keys(state.wish).length]]) parts[name].disabled = !kept;
+  const {fan, svg} = parts, [low, high] = site().range;
   if (fan.scales.y.min == null) return; // not drawn yet
-  svg.setAttribute("width", fan.width);
-  svg.setAttribute("height", fan.height);
+  const at = laid(svg, fan);
   for (const side of Object.keys(SIDES)) {
     const points = parts.handles.filter((each) => each.side === side).map((node) => {
-      const value = limit(side)[node.place], x = fan.valToPos(node.end, "x") + left - outer.left, y = fan.valToPos(value, "y") + top - outer.top;
-      node.setAttribute("transform", `translate(${x},${y})`);
+      const value = limit(side)[node.place], point = at(node.end, value);
+      node.setAttribute("transform", `translate(${point})`);
       for (const [name, text] of [["now", value], ["min", low], ["max", high], ["text", `${shown("_hm3", value)} ${unitOf("_hm3")}`]]) node.setAttribute(`aria-value${name}`, text);
-      return `${x} ${y}`;
+      return point.join(" ");
     });
     svg.querySelector(`path.${side}`).setAttribute("d", points.length ? `M${points.join("L")}` : "");
   }
@@ -148,8 +137,7 @@ function figures(row, of) {
 function follow(all = false) { // fields with a fault keep what was typed
   move();
   for (const field of parts.fields.querySelectorAll("[data-key]")) {
-    const key = field.dataset.key, value = state.wish[keyOf(key)] ?? site().fields.find((each) => each.key === key)?.value;
-    const input = field.querySelector("input");
+    const key = field.dataset.key, value = state.wish[keyOf(key)] ?? site().fields.concat(linkFields()).find((each) => each.key === key).value, input = field.querySelector("input");
     if (!all && input.getAttribute("aria-invalid") === "true") continue;
     if (document.activeElement !== input) input.value = value == null ? "" : [value].flat().map((each) => typeof each === "number" ? Number((each / sizeOf(key)).toPrecision(9)) : each).join(", ");
     input.setAttribute("aria-invalid", "false");
@@ -158,113 +146,105 @@ function follow(all = false) { // fields with a fault keep what was typed
   for (const input of parts.twins.querySelectorAll("input")) input.value = Number((limit(input.dataset.side)[input.dataset.place] / sizeOf("_hm3")).toPrecision(9));
 }
 function read(text, key, words_too = false) {
-  const words = text.trim().split(/[;\s]+|,\s+/).filter(Boolean), values = words.map((word) => Number(word.replace(/,(?=\d{3}(\D|$))/g, "")));
+  const words = text.trim().split(/[;\s]+|,\s+/).filter(Boolean), values = words.map((word) => Number(plain(word)));
   if (!words.length) return null;
-  if (values.some((value) => !Number.isFinite(value))) return words_too ? text.trim() : undefined;
+  if (values.some((value) => !Number.isFinite(value))) return words_too ? {true: true, false: false}[text.trim()] ?? text.trim() : undefined;
   const own = values.map((value) => Number((value * sizeOf(key)).toPrecision(12)));
   return own.length > 1 ? own : own[0];
 }
 function change(key, text, node) {
-  const expected = node.dataset.expected, value = read(text, key, !expected), before = copy(state.wish);
+  const expected = node.dataset.expected, value = read(text, key, !expected), before = state.wish;
   if (value === undefined) { node.setAttribute("aria-invalid", "true"); node.parentElement.querySelector(".fault").textContent = `“${text}” is no number; expected ${expected}`; return; }
-  state.wish[keyOf(key)] = value;
+  state.wish = {...state.wish, [keyOf(key)]: value};
   node.setAttribute("aria-invalid", "false");
   commit(before);
 }
-function fieldOf({key, label, unit, least, most, meaning}) {
-  const ends = [least, most].map((end) => end == null ? null : shown(key, end)), expected = `${ends[0] ?? "any"} to ${ends[1] ?? "any"}${unit ? ` ${unitOf(key) || unit}` : ""}`;
-  const input = el("input", {autocomplete: "off", "data-expected": expected, title: `${meaning}; ${expected}`, onchange: (event) => change(key, event.target.value, event.target),
+function fieldOf({key, label, unit, least, most, meaning, words}) {
+  const ends = [least, most].map((end) => end == null ? null : shown(key, end)), expected = words ? "" : `${ends[0] ?? "any"} to ${ends[1] ?? "any"}${unit ? ` ${unitOf(key) || unit}` : ""}`;
+  const input = el("input", {autocomplete: "off", "data-expected": expected, title: [meaning, expected].filter(Boolean).join("; "), onchange: (event) => change(key, event.target.value, event.target),
     onfocus: () => key === DEMAND && !state.info.system && ask("prepare", {wish: {...state.wish, [key]: 1}}).catch(() => null)}); // its kernels are built while it is typed
-  return el("label", {"data-key": key}, withUnit(label, key), input, el("span", {class: "fault", role: "alert"}));
+  return field(key, withUnit(label, key), input);
 }
 function twin() {
   const rows = places("upper").map(({end}) => [state.info.steps[end - 1], ...Object.keys(SIDES).map((side) => {
     const place = site().limits[side].ends.indexOf(end);
     return place < 0 ? "" : el("input", {"data-side": side, "data-place": place, "aria-label": `${side} limit, end of ${state.info.steps[end - 1]}`, autocomplete: "off",
-      onchange: ({target}) => { const value = read(target.value, "_hm3"); if (typeof value !== "number") return follow(); const before = copy(state.wish); set(side, [place], () => value); commit(before); },
+      onchange: ({target}) => paste(side, end, [target.value]),
       onpaste: (event) => { const cells = event.clipboardData.getData("text").trim().split(/\r?\n|\t/); if (cells.length < 2) return; event.preventDefault(); paste(side, end, cells); }});
   })]);
   return table(["end of", ...Object.keys(SIDES).map((side) => withUnit(side, "_hm3"))], rows);
 }
 function paste(side, first, cells) {
-  const before = copy(state.wish), from = places(side).filter(({end}) => end >= first);
+  const before = state.wish, from = places(side).filter(({end}) => end >= first);
   cells.slice(0, from.length).forEach((cell, row) => { const value = read(cell, "_hm3"); if (typeof value === "number") set(side, from[row].of, () => value); });
   commit(before);
+  follow(); // what is no number is again as it was
 }
-async function save(button) {
-  const name = parts.name.value.trim(), answer = await busy(button, (progress) => ask("save", {name, wish: state.wish, replace: parts.replace.checked}, progress));
-  if (!answer) return;
-  state.saved = answer.saved;
-  say(`Saved in ${state.folder}/${answer.name}`);
-  parts.saved.replaceChildren("Saved by ", el("code", {}, answer.command), ". ", el("a", {href: `/files/${answer.name}/report.html`, target: "_blank", rel: "noopener"}, "Its report"));
+async function keep({currentTarget}) {
+  const answer = await save(currentTarget, parts.name.value.trim(), {replace: parts.replace.checked});
+  if (answer) parts.saved.replaceChildren("Saved by ", el("code", {}, answer.command), ". ", el("a", {href: `/files/${answer.name}/report.html`, target: "_blank", rel: "noopener"}, "Its report"));
 }
-async function values(button, node) {
-  const found = await busy(button, (progress) => ask("values", {wish: state.wish}, progress));
+async function values(press, node) {
+  const found = await busy(press, (progress) => ask("values", {wish: state.wish}, progress));
   if (!found) return;
-  const months = [...new Set(found.month)], name = "gwh_per_hm3";
+  const which = [...new Set(found.month)], name = "gwh_per_hm3";
   const of = (month) => ["storage_hm3", "q10_gwh_per_hm3", "q90_gwh_per_hm3", "mean_gwh_per_hm3"].map((column) => found[column].filter((_, place) => found.month[place] === month));
-  const choice = el("select", {onchange: () => plot.setData(of(Number(choice.value)))}, months.map((month) => el("option", {value: month}, String(month))));
   const place = el("div");
-  node.replaceChildren(el("label", {}, "Month ", choice), place);
-  const plot = chart(place, {height: 220, scales: {x: {time: false}}, axes: [{values: (_, at) => at.map((value) => shown("_hm3", value))}, {values: (_, at) => at.map((value) => shown(name, value))}],
-    series: [{}, lines("transparent"), lines("transparent"), lines(INK)], bands: [{series: [2, 1], fill: BANDS[2]}]}, of(months[0]));
+  node.replaceChildren(el("label", {}, "Month ", choice(which, which[0], (month) => plot.setData(of(Number(month))))), place);
+  const plot = chart(place, {height: 220, scales: {x: {time: false}}, axes: [amounts("_hm3"), amounts(name)],
+    series: [{}, lines("transparent"), lines("transparent"), lines(INK)], bands: [{series: [2, 1], fill: BANDS[2]}]}, of(which[0]));
   node.append(el("p", {class: "key"}, `Worth of water in store, ${unitOf(name)}, by storage (${unitOf("_hm3")}) at the start of the month: mean, and 10 to 90 % of the years.`));
 }
 
 screen("plan", "Plan", (root) => {
-  if (!state.info) { root.append(el("p", {}, "Nothing is open yet: see Start.")); return; }
-  const own = site(), steps = state.info.steps, years = state.info.years, names = Object.keys(state.info.sites);
+  if (!state.info) return root.append(el("p", {}, "Nothing is open yet: see Start."));
+  const own = site(), {steps, years} = state.info;
   const [low, high] = own.range, pad = (high - low) * 0.05;
   const level = (storage) => { const [at, levels] = own.levels; let k = at.findIndex((each) => each >= storage); k = Math.max(1, k < 0 ? at.length - 1 : k); return levels[k - 1] + (levels[k] - levels[k - 1]) * (storage - at[k - 1]) / (at[k] - at[k - 1]); };
-  const figure = (title, node, ...more) => el("section", {"aria-label": title}, el("h2", {}, title), node, ...more);
-  const button = (text, press) => el("button", {type: "button", onclick: press}, text);
   const [fan, annual, duration, trace, worth] = [0, 1, 2, 3, 4].map(() => el("div", {class: "chart"}));
   parts = {fault: el("div", {role: "alert", class: "fault"}), sentences: el("div", {class: "sentences"}), numbers: el("div"), bad: el("p", {class: "fault"}), kind: el("p", {class: "key"}),
-    fields: el("div", {class: "fields"}, own.fields.map(fieldOf)), twins: el("div"), name: el("input", {value: "my-plan", autocomplete: "off"}), replace: el("input", {type: "checkbox"}), saved: el("p", {class: "key"})};
-  const step = (from, to) => () => { to.push(copy(state.wish)); state.wish = from.pop(); follow(true); replan("full"); };
-  Object.assign(parts, {undo: button("Undo", () => step(past, future)()), redo: button("Redo", () => step(future, past)()), back: button("Back to base", () => { const before = copy(state.wish); state.wish = {}; commit(before); follow(true); })});
-  const keep = button("Save", () => save(keep)), ask_values = button("Water values", () => values(ask_values, worth));
+    fields: el("div", {}, el("div", {class: "fields"}, own.fields.map(fieldOf)), own.links.map((link) => el("fieldset", {}, el("legend", {}, `River ${link.name}`), el("div", {class: "fields typed"}, link.fields.map(fieldOf))))), twins: el("div"), name: el("input", {value: "my-plan", autocomplete: "off"}), replace: el("input", {type: "checkbox"}), saved: el("p", {class: "key"})};
+  const step = (text, from, to) => button(text, () => { to.push(state.wish); state.wish = from.pop(); follow(true); replan("full"); });
+  const back = button("Back to base", () => { const before = state.wish; state.wish = {}; commit(before); follow(true); });
+  Object.assign(parts, {undo: step("Undo", state.past, state.future), redo: step("Redo", state.future, state.past), back});
+  const ask_values = button("Water values", () => values(ask_values, worth));
   const other = el("input", {list: "keys", autocomplete: "off"}), other_value = el("input", {autocomplete: "off"});
   const set_other = button("Set", () => { if (other.value.trim()) change(other.value.trim(), other_value.value, other_value); });
   parts.twins.append(twin());
   root.append(el("div", {class: "plan"},
     el("div", {class: "first"},
       state.info.river && river(state.info.river, state.site, (name) => { state.site = name; redraw(root); document.querySelector(".river [tabindex='0']").focus(); }),
-      figure(`Storage through the year, ${unitOf("_hm3")}; on the right the level, ${unitOf("_m")}`, fan,
+      section(`Storage through the year, ${unitOf("_hm3")}; on the right the level, ${unitOf("_m")}`, fan,
         el("p", {class: "key"}, "Drag a limit, or choose one by Tab and press the arrow keys (Page Up and Down: further; with Shift: all of the year; Escape: back). Squares: upper limits; circles: lower ones. Line: median; bands: half, 90 % and all of the years; dotted: median of the base."),
         el("details", {}, el("summary", {}, "Limits as a table"), parts.twins))),
     el("div", {class: "rest"},
-      figure("Energy of each year, GWh (outlined: base)", annual),
-      figure("Power that is exceeded, MW, by part of the time (dotted: base)", duration),
-      state.base.sites[state.site].trace && figure(`Storage through the record, ${unitOf("_hm3")} (drag to zoom, double click to leave; pale: base)`, trace),
-      !state.info.system && figure("What water is worth", worth, ask_values)),
+      section("Energy of each year, GWh (outlined: base)", annual),
+      section("Power that is exceeded, MW, by part of the time (dotted: base)", duration),
+      state.base.sites[state.site].trace && section(`Storage through the record, ${unitOf("_hm3")} (drag to zoom, double click to leave; pale: base)`, trace),
+      !state.info.system && section("What water is worth", worth, ask_values)),
     el("aside", {},
       state.info.notes.length > 0 && el("details", {}, el("summary", {}, `Notes (${state.info.notes.length})`), state.info.notes.map((each) => el("p", {class: "key"}, each))),
       parts.sentences, parts.bad, parts.fault, parts.kind, parts.numbers,
       el("div", {class: "buttons"}, parts.undo, parts.redo, parts.back),
       el("h2", {}, "What may change"), parts.fields,
-      el("details", {}, el("summary", {}, "Any other key of the reservoir file"), el("label", {}, "Key", other), el("datalist", {id: "keys"}, own.keyed.map(({key, meaning}) => el("option", {value: key}, meaning))),
+      el("details", {}, el("summary", {}, "Any other key of the reservoir file"), el("label", {}, "Key", other), keyList("keys"),
         el("label", {}, "Value, or twelve from January on", other_value, el("span", {class: "fault", role: "alert"})), set_other),
-      el("h2", {}, "Save as"), el("div", {class: "fields"}, el("label", {}, "Name of the plan", parts.name)), el("label", {class: "check"}, parts.replace, "replace a plan of this name"), keep, parts.saved)));
-  const months = (_, at) => at.map((value) => Number.isInteger(value) && value < steps.length ? steps[value] : "");
-  const storages = (_, at) => at.map((value) => shown("_hm3", value));
+      el("h2", {}, "Save as"), el("div", {class: "fields"}, el("label", {}, "Name of the plan", parts.name)), el("label", {class: "check"}, parts.replace, "replace a plan of this name"), button("Save", keep), parts.saved)));
   const x = [...Array(steps.length + 1).keys()], none = x.map(() => null);
   parts.fan = chart(fan, {scales: {x: {time: false, range: [0, steps.length]}, y: {range: [low - pad, high + pad]}},
-    axes: [{values: months}, {values: storages}, {side: 1, scale: "y", grid: {show: false}, values: (_, at) => at.map((value) => value < low || value > high ? "" : shown("_m", level(value)))}],
+    axes: [months(steps), amounts("_hm3"), {side: 1, scale: "y", grid: {show: false}, ...ticks((value) => value < low || value > high ? "" : shown("_m", level(value)))}],
     series: [{}, ...Array(6).fill(lines("transparent")), lines(PALE, {dash: [3, 4]}), lines(INK, {width: 2.5})],
     bands: [{series: [2, 1], fill: BANDS[1]}, {series: [4, 3], fill: BANDS[2]}, {series: [6, 5], fill: BANDS[3]}], hooks: {draw: [() => parts.svg && move()]}}, [x, ...Array(8).fill(none)]);
   parts.handles = Object.keys(SIDES).flatMap((side) => places(side).map((group) => handle(side, group)));
   parts.svg = el("svg", {class: "handles"}, Object.keys(SIDES).map((side) => el("path", {class: side})), parts.handles);
   fan.append(parts.svg);
-  const at = [...years.keys()], year_names = (_, places) => places.map((value) => years[value] ?? "");
-  const energy = (_, places) => places.map((value) => shown("_gwh", value)), power = (_, places) => places.map((value) => shown("_mw", value));
-  parts.annual = chart(annual, {height: 180, scales: {x: {time: false, range: [-0.6, years.length - 0.4]}, y: {range: (_, from, to) => [0, to * 1.05]}}, axes: [{values: year_names}, {values: energy}],
+  const at = [...years.keys()];
+  parts.annual = chart(annual, {height: 180, scales: {x: {time: false, range: [-0.6, years.length - 0.4]}, y: {range: (_, from, to) => [0, to * 1.05]}}, axes: [ticks((value) => years[value] ?? ""), amounts("_gwh")],
     series: [{}, {stroke: PALE, width: 1, points: {show: false}, paths: uPlot.paths.bars({size: [0.95]})}, {stroke: INK, fill: "#5ba3cd", width: 0, points: {show: false}, paths: uPlot.paths.bars({size: [0.6]})}]}, [at, at, at]);
-  const parts_of_time = [...Array(state.base.sites[state.site].duration.length).keys()].map((each, _, list) => 100 * each / (list.length - 1));
-  parts.duration = chart(duration, {height: 180, scales: {x: {time: false}}, axes: [{values: (_, places) => places.map((value) => `${value} %`)}, {values: power}], series: [{}, lines(PALE, {dash: [3, 4]}), lines(INK)]}, [parts_of_time, parts_of_time, parts_of_time]);
-  const long = state.base.sites[state.site].trace;
+  const {duration: exceeded, trace: long} = state.base.sites[state.site];
+  parts.duration = durations(duration, 180, [lines(PALE, {dash: [3, 4]}), lines(INK)], [exceeded, exceeded]);
   const named = (value, span) => [years[Math.floor(value / steps.length)], span < 4 * steps.length && Number.isInteger(value) && steps[value % steps.length]].filter(Boolean).join(" ");
-  parts.trace = long && chart(trace, {height: 200, cursor: {show: true, drag: {x: true}, points: {show: false}}, scales: {x: {time: false}}, axes: [{values: (_, places) => places.map((value) => named(value, places.at(-1) - places[0]))}, {values: storages}],
+  parts.trace = long && chart(trace, {height: 200, cursor: {show: true, drag: {x: true}, points: {show: false}}, scales: {x: {time: false}}, axes: [{values: (_, places) => places.map((value) => named(value, places.at(-1) - places[0]))}, amounts("_hm3")],
     series: [{}, lines("#9fb0bc"), lines(INK, {width: 1.5})]}, [[...long.keys()], long, long]);
   draw();
   follow(true);
