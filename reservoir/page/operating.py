@@ -38,11 +38,8 @@ if TYPE_CHECKING:
 _OF_SYSTEMS = {SEPARABLE: "values of water in each lake, which weigh all reservoirs together"}
 #: Families that are fitted where nobody chooses: those that take seconds.
 _USUAL = ("guide-curve", "linear", "zones", "sdp", "water-value", "standard", SEPARABLE)
-#: Fields by the option of the command that says the same.
-_FIELDS = {"--level": "level", "--storage": "storage", "--inflow": "inflow", "--inflow-before": "before"}
-_FIELDS |= {"--released": "released", "--flood-index": "flood", "--ensemble": "ensemble", "--month": "month"}
-#: Arguments of a system's situation by the fields.
-_TYPED = {_FIELDS[option]: name for name, (option, _) in TYPED.items()}
+#: Arguments of a system's situation by the fields, which are called as the options of the command that say the same.
+_TYPED = {option.removeprefix("--"): name for name, (option, _) in TYPED.items()}
 #: Of the fields.
 _ENDINGS = ("m", "hm3", "m3s")
 #: As `reservoir operate` has it: no river carries as much (m3/s), and no lake holds as much (hm3).
@@ -83,8 +80,8 @@ def fit_rules(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
 def advice(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     """What rules of a ``plan`` advise for a ``month``, of numbers in ``units``: those of the ``families`` asked for.
 
-    ``values`` has ``level``, ``storage``, ``inflow``, ``before`` and ``released`` of reservoirs by their names;
-    ``flood`` is what a flood space depends on, ``ensemble`` a file of the workspace in place of inflows.
+    ``values`` has ``level``, ``storage``, ``inflow``, ``inflow-before`` and ``released`` of reservoirs by their names;
+    ``flood-index`` is what a flood space depends on, ``ensemble`` a file of the workspace in place of inflows.
     """
     folder, month = desk.workspace.path(str(ask.get("plan", ""))), cast(int, ask.get("month"))
     if month not in range(1, 13):
@@ -103,7 +100,7 @@ def advice(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
                 raise InputError("is given together with --ensemble", "one of them", column="--inflow")
             file = desk.workspace.file(str(ask["ensemble"]))
             forecast = _forecast(folder, file, file.stat().st_mtime_ns, month)
-        flood = _number(ask.get("flood"), "flood", -math.inf)
+        flood = _number(ask.get("flood-index"), "flood-index", -math.inf)
         if several:
             return _advised_system(rules, month, typed, forecast, units)
         return _advised(rules, month, typed, forecast, flood, units)
@@ -248,9 +245,9 @@ def _at_fields(names: tuple[str, ...]) -> AbstractContextManager[None]:
     """Tell mistakes at the field that they are about: with the reservoir that they name, of several."""
 
     def at_field(mistake: Mistake) -> Mistake:
-        field = _FIELDS.get(mistake.column, mistake.column)
+        field = mistake.column.removeprefix("--")
         named = (name for name in names if re.search(rf"\bof {re.escape(name)}\b", str(mistake)))
-        site = next(named, "") if mistake.column in _FIELDS else ""
+        site = next(named, "") if field != mistake.column else ""
         return replace(mistake, column=f"{field} of {site}" if site else field)
 
     return restated(at_field)

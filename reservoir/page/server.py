@@ -21,6 +21,7 @@ from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
@@ -128,29 +129,25 @@ class Page:
 
     async def _index(self, request: Request) -> Response:
         if given := request.query_params.get("token"):
-            if not hmac.compare_digest(given.encode(), self.token.encode()):
-                return PlainTextResponse("This address is of another run: open the one that the program printed.", 403)
+            ours = hmac.compare_digest(given.encode(), self.token.encode())
+            _require(ours, "This address is of another run: open the one that the program printed.")
             answer: Response = RedirectResponse("/", 303)  # the address bar forgets the token
             answer.set_cookie(self._cookie, self.token, httponly=True, samesite="strict")
             return answer
-        if not self._known(request):
-            return PlainTextResponse("The address lacks its token: open the one that the program printed.", 403)
+        _require(self._known(request), "The address lacks its token: open the one that the program printed.")
         return FileResponse(STATIC / "index.html")
 
     async def _file(self, request: Request) -> Response:
-        if not self._known(request):
-            return PlainTextResponse("Open this from the page.", 403)
+        _require(self._known(request), "Open this from the page.")
         try:
             path = self.desk.workspace.file(request.path_params["path"])
         except ReservoirError as fault:
-            return PlainTextResponse(str(fault), 404)
-        if path.suffix not in _SHOWN:
-            return PlainTextResponse("Such files are not shown.", 404)
+            raise HTTPException(404, str(fault)) from None
+        _require(path.suffix in _SHOWN, "Such files are not shown.", 404)
         return FileResponse(path, headers={"content-security-policy": _OF_FILES})
 
     async def _upload(self, request: Request) -> Response:
-        if not self._own(request):
-            return PlainTextResponse("Drop files on the page.", 403)
+        _require(self._own(request), "Drop files on the page.")
         content = bytearray()
         async for part in request.stream():
             content += part
@@ -173,6 +170,12 @@ class Page:
         finally:
             self.sockets -= 1
             self.last_closed = time.monotonic()
+
+
+def _require(allowed: bool, words: str, status: int = 403) -> None:
+    """Refuse a request, in words."""
+    if not allowed:
+        raise HTTPException(status, words)
 
 
 class Conversation:

@@ -107,6 +107,17 @@ def window_on(served: Served, browser: Any) -> Iterator[Any]:
     assert all(url.startswith((own, own.replace("http", "ws"), "data:")) for url in asked)
 
 
+def narrow(window: Any) -> None:
+    """Make a window as wide as a phone; nothing scrolls sideways once the charts have followed."""
+    window.set_viewport_size({"width": 400, "height": 800})
+    for _ in range(50):
+        wide = window.evaluate("document.documentElement.scrollWidth")
+        if wide <= 400:
+            break
+        window.wait_for_timeout(100)
+    assert wide <= 400
+
+
 @pytest.fixture
 def opened(served, browser) -> Iterator[Any]:
     """A window of the bundled case."""

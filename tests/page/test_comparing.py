@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from reservoir.errors import InputError
+from reservoir.io.reservoir_toml.reader import read_reservoir
+from reservoir.page import workspace
 from reservoir.page.comparing import compared, plans, varied
 from reservoir.page.workspace import CancelledError
 from tests.page.conftest import desk_of, quiet
@@ -56,6 +58,50 @@ def test_a_batch_is_the_commands_and_is_compared_with_its_base(desk):
         with pytest.raises(InputError, match=said):
             varied(desk, refused, quiet)
     assert not (desk.workspace.folder / "other").exists()
+
+
+def test_a_batch_starts_from_the_changes_that_are_not_saved(desk):
+    folder, wish = desk.workspace.folder, {"plant.installed_capacity_mw": 15}
+    with pytest.raises(InputError, match="is not a known key"):
+        varied(desk, {"name": "wish", "keys": [RANGE | {"key": "storage.ful_hm3"}], "wish": wish}, quiet)
+    assert not [*folder.glob("wish*")]
+    told = varied(desk, {"name": "wish", "keys": [RANGE], "wish": wish}, quiet)
+    assert "--reservoir wish.toml --vary storage.full_hm3=98:90:2" in told["varied"]
+    assert read_reservoir(folder / "wish.toml").installed_mw == 15
+    shown = compared(desk, {"plans": ["saved", "wish/base"]}, quiet)
+    assert [row[1:] for row in shown["differences"]] == [["plant.installed_capacity_mw", "24.0", "15.0"]]
+
+
+def test_the_example_of_a_range_is_one_that_the_files_can_have(desk):
+    example = plans(desk, {}, quiet)["example"]
+    assert (example["key"], example["first"] < example["last"]) == ("plant.installed_capacity_mw", True)
+    for end in ("first", "last"):
+        assert desk.opened.session.keys.changed({example["key"]: example[end]}).installed_mw == example[end]
+
+
+def test_files_with_changes_are_again_as_they_were_where_the_command_is_refused(desk, monkeypatch):
+    def refuse(words, tell):
+        assert "11" in (desk.workspace.folder / "kept.toml").read_text()
+        raise InputError("no")
+
+    monkeypatch.setattr(desk.workspace, "run", refuse)
+    wish = {"wish": {"plant.installed_capacity_mw": 11}, "name": "kept"}
+    for before, replace in (("", False), ("# mine", True)):
+        if before:
+            (desk.workspace.folder / "kept.toml").write_text(before)
+        with pytest.raises(InputError, match="no"):
+            desk.answer({"kind": "save", "replace": replace} | wish, quiet)
+        path = desk.workspace.folder / "kept.toml"
+        assert (path.read_text() if path.exists() else "") == before
+
+
+def test_a_command_that_takes_too_long_is_ended_and_named(desk, monkeypatch):
+    monkeypatch.setattr(workspace, "MOST_SECONDS", 0.6)
+    with pytest.raises(
+        CancelledError, match=r"the most on a page \(where `reservoir plan --case xiaowan --out long` has no end"
+    ):
+        desk.workspace.run(["plan", "--case", "xiaowan", "--out", "long"], quiet)
+    assert not (desk.workspace.folder / "long").exists()
 
 
 def test_what_cannot_be_compared_is_refused(desk):

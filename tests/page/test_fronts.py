@@ -9,7 +9,7 @@ import pytest
 
 from reservoir.errors import InputError
 from tests.golden.lake import LAKES, write_files
-from tests.page.conftest import desk_of, quiet
+from tests.page.conftest import desk_of, narrow, quiet
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.device]
 
@@ -89,8 +89,7 @@ def test_a_point_is_chosen_in_a_browser_and_planned(opened, served):
         assert opened.locator("#state").text_content().startswith("Found in")
         point.focus()
         assert "p2: Energy of 62 years (GWh)" in opened.locator("#state").text_content()
-        opened.set_viewport_size({"width": 400, "height": 800})
-        assert opened.evaluate("document.documentElement.scrollWidth") <= 400
+        narrow(opened)
         boxes = [each.bounding_box() for each in opened.locator(".point .dot").all()]
         assert boxes[0]["x"] > boxes[1]["x"] > boxes[2]["x"] > 0  # less energy, more power
         assert boxes[0]["y"] > boxes[1]["y"] > boxes[2]["y"]

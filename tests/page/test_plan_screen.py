@@ -8,6 +8,7 @@ import re
 import pytest
 
 from reservoir.io.reservoir_toml.reader import read_reservoir
+from tests.page.conftest import narrow
 
 pytestmark = pytest.mark.timeout(300)
 MAY = "upper storage limit at the end of May"
@@ -95,5 +96,4 @@ def test_units_a_phone_and_the_end_of_the_program(opened):
     opened.get_by_label("Units").select_option("us")
     opened.get_by_role("heading", name=re.compile("acre-ft.*ft")).first.wait_for()
     opened.get_by_label("Units").select_option("si")
-    opened.set_viewport_size({"width": 400, "height": 800})
-    assert opened.evaluate("document.documentElement.scrollWidth") == 400
+    narrow(opened)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.page.conftest import quiet
+from tests.page.conftest import narrow, quiet
 from tests.page.test_start import LEVELS, RECORD
 
 pytestmark = pytest.mark.timeout(300)
@@ -26,7 +26,10 @@ def test_two_files_become_a_plan_and_a_bundled_case_is_opened(served, opened):
     levels, record = opened.get_by_label("Levels, storages and areas"), opened.get_by_label("Record of inflow")
     levels.set_input_files(file("流量.csv", RECORD))
     opened.get_by_text("no header names a level and a storage").wait_for()
-    levels.set_input_files(file("levels.csv", LEVELS))
+    opened.get_by_text("Or paste columns, or type them").first.click()
+    pasted = opened.get_by_label("Columns with their names").first
+    pasted.fill(LEVELS)
+    pasted.press("Tab")
     opened.get_by_text("storage 1000 to 131900 acre-ft").wait_for()
     told(opened, "now the record of inflow")
     record.set_input_files(file("流量.csv", RECORD))
@@ -54,14 +57,14 @@ def test_two_files_become_a_plan_and_a_bundled_case_is_opened(served, opened):
     told(opened, "all is given")
 
     try:
-        opened.set_viewport_size({"width": 400, "height": 800})
-        assert opened.evaluate("document.documentElement.scrollWidth") == 400
+        narrow(opened)
         opened.set_viewport_size({"width": 1400, "height": 1000})
         opened.get_by_role("button", name="Plan it").click()
         opened.locator("#title", has_text="levels, 10 years").wait_for(timeout=120_000)
         assert served.desk.opened.case.base.name == "levels"
         opened.get_by_role("tab", name="Start").click()
         assert opened.get_by_label("the full (maximum) storage", exact=True).input_value() == "1400"
+        assert pasted.input_value() == LEVELS
         opened.get_by_role("button", name="xiaowan", exact=True).click()
         opened.locator("#title", has_text="62 years").wait_for(timeout=120_000)
     finally:

@@ -2,7 +2,7 @@
 // The Operate screen: what the rules of a plan advise for a month.
 import {ask, busy, button, choice, el, field, plain, save, say, screen, state, table, textOf, toldAtFields, upload, wide} from "./page.js";
 
-const SLOW = "replan", RESTS = 300, ENDINGS = {level: "m", storage: "hm3", inflow: "m3s", before: "m3s", released: "m3s"};
+const SLOW = "replan", RESTS = 300, ENDINGS = {level: "m", storage: "hm3", inflow: "m3s", "inflow-before": "m3s", released: "m3s"};
 let told = null, typed = null, asked = {}, timer, parts = {}, latest = {}, unfolded = new Set();
 
 async function show(root) {
@@ -21,7 +21,7 @@ function first(root) {
 
 async function load(body, plan) {
   told = await ask("operable", {plan, units: state.units}).catch((faults) => say(textOf(faults), true));
-  if (!told) return body.replaceChildren();
+  if (!told || !body.isConnected) return body.replaceChildren();
   latest = {};
   const choice = el("details", {open: !told.fitted.length}, el("summary", {}, told.fitted.length ? `Rules: ${told.fitted.join(", ")}` : "This plan has no rules yet"), families(body, plan));
   body.replaceChildren(...told.caveats.filter((each) => !state.info?.caveats.includes(each)).map((each) => el("p", {class: "key"}, each)), choice);
@@ -68,11 +68,11 @@ function fields() {
     each.stores && of(each, "level", `Level, ${units.m} (${ends(each)})`, typed.values[many ? `storage of ${each.name}` : "storage"]?.trim() ? "" : String(each.level)),
     each.stores && of(each, "storage", `or storage, ${units.hm3}`),
     of(each, "inflow", `Inflow of the month, ${units.m3s}`, typed.ensemble ? "" : String(flow(each, 0)), typed.ensemble ? "by the forecast" : ""),
-    of(each, "before", `Inflow of the month before, ${units.m3s}`, "", `mean ${flow(each, 1).toLocaleString("en")}`),
+    of(each, "inflow-before", `Inflow of the month before, ${units.m3s}`, "", `mean ${flow(each, 1).toLocaleString("en")}`),
     each.delayed && of(each, "released", `Release of the month before, ${units.m3s}`, "", "as in the plan")));
   const flood = el("input", {inputmode: "decimal", value: typed.flood, oninput: () => { typed.flood = flood.value; advise(); }});
   const column = told.sites[0].flood;
-  parts.fields.replaceChildren(el("div", {class: "fields typed"}, field("month", "Month", month), column && field("flood", column, flood), field("ensemble", "Forecast with members (date, member, inflow)", file),
+  parts.fields.replaceChildren(el("div", {class: "fields typed"}, field("month", "Month", month), column && field("flood-index", column, flood), field("ensemble", "Forecast with members (date, member, inflow)", file),
     typed.ensemble && button(`Without ${typed.ensemble.split("/").pop()}`, () => { typed.ensemble = ""; fields(); })), ...told.sites.map(site));
   advise();
 }
@@ -95,7 +95,7 @@ async function question(names) {
   const part = names.includes(SLOW) ? "slow" : "quick", mine = asked[part] = (asked[part] ?? 0) + 1, values = {};
   for (const input of parts.fields.querySelectorAll("[data-site]")) (values[input.dataset.site] ??= {})[input.dataset.name] = input.value;
   try {
-    const answer = await ask("advice", {plan: typed.plan, month: typed.month, units: state.units, families: names, values, flood: typed.flood, ensemble: typed.ensemble});
+    const answer = await ask("advice", {plan: typed.plan, month: typed.month, units: state.units, families: names, values, "flood-index": typed.flood, ensemble: typed.ensemble});
     if (mine < asked[part]) return;
     parts.fault.replaceChildren(...toldAtFields(parts.fields, [], {clear: true}));
     if (part === "quick" && latest[SLOW]) latest[SLOW].old = true;

@@ -108,7 +108,8 @@ export async function busy(button, start, fault = null) {
     text.textContent = total ? `${stage}: ${written(done)} of ${written(total)}` : stage;
     if (total) { bar.max = total; bar.value = done; } else bar.removeAttribute("value");
   });
-  const box = el("span", {class: "busy"}, button.textContent, bar, text, el("button", {type: "button", onclick: () => cancel(asked.id)}, "Cancel"));
+  const end = el("button", {type: "button", onclick: () => { end.disabled = true; end.textContent = "Ending …"; cancel(asked.id); }}, "Cancel");
+  const box = el("span", {class: "busy"}, button.textContent, bar, text, end);
   button.disabled = true;
   document.getElementById("work").append(box);
   try { return await asked; } catch (faults) { say(textOf(faults), true); fault?.replaceChildren(textOf(faults)); return null; } finally { box.remove(); button.disabled = false; }
@@ -190,7 +191,7 @@ function next(event, name) {
 // Take over what the program says is open.
 export function open(told) {
   Object.assign(state, {saved: told.saved, folder: told.folder});
-  if (!told.info) return go("start");
+  if (!told.info) return;
   Object.assign(state, {info: told.info, base: told.base, now: told.base, wish: told.wish, past: [], future: [], site: Object.keys(told.info.sites)[0]});
   document.getElementById("title").textContent = `${told.info.name}, ${told.info.years.length} ${told.info.year_word}s`;
   document.title = `${told.info.name} – reservoir`;

@@ -96,13 +96,16 @@ async function read() {
 }
 
 async function plan({target}) {
-  const begun = await ask("begin", wish()).catch((faults) => { say(textOf(faults), true); });
-  if (begun) await opened(target, {words: begun.words}); else read();
+  try {
+    const {words} = await ask("begin", wish());
+    await opened(target, {words});
+  } catch (faults) { await read(); say(textOf(faults), true); }
 }
 
 async function show(root) {
-  rows = new Map();
   const offered = await ask("offered"), {reading} = offered, fields = {};
+  if (!root.isConnected) return; // another screen was opened, or this one again
+  rows = new Map();
   for (const [name, [label, hint, choices]] of Object.entries(reading)) {
     const change = (value) => keep(mine.reading, name, value);
     const node = choices.length ? chosen(label, choices, mine.reading[name], change)
