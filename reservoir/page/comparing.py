@@ -21,6 +21,7 @@ from reservoir.planning.plan_comparison import ComparedPlan
 from reservoir.planning.system_plan import SystemPlan
 from reservoir.report import comparison_folder
 from reservoir.report.comparison_folder import PlanComparison, compare_folders, comparison_cells, difference_rows
+from reservoir.text.quantities import counted
 from reservoir.text.strict_json import read_json
 
 if TYPE_CHECKING:
@@ -128,13 +129,13 @@ def varied(desk: Desk, ask: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
         words = ["plan", *now.case.words, *reservoir, *(word for each in ranges for word in ("--vary", each))]
         words += [*now.solver, "--no-figures", "--out", name]
 
-        def whole() -> int:
-            return len([*folder.glob(f"*/{PROVENANCE}")])
+        def whole() -> str:
+            return counted(len([*folder.glob(f"*/{PROVENANCE}")]), "whole plan")
 
         try:
-            desk.workspace.run(words, lambda stage, done, total: tell(f"{whole()} whole plans; {stage}", done, total))
+            desk.workspace.run(words, lambda stage, done, total: tell(f"{whole()}; {stage}", done, total))
         except CancelledError as end:
-            raise CancelledError(end.why, *[f"{whole()} whole plans are in {name}"] * bool(whole())) from None
+            raise CancelledError(end.why, *[f"{whole()} in {name}"] * folder.exists()) from None
     told: Any = read_json(folder / _COMPARISON / comparison_folder.PROVENANCE, _MOST_BYTES)
     names = dict.fromkeys(f"{name}/{row['plan']}" for row in told["plans"])
     shown = _compared(desk, [*names], str(ask.get("units", "si")), told["not_planned"])

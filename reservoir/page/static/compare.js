@@ -84,7 +84,7 @@ function batch() {
   const press = button("Plan the range", async () => {
     const keys = rows.map((row) => row.map(([node]) => plain(node.value))).filter(([each]) => each).map(([each, first, last, count]) => ({key: each, first, last, count}));
     const answer = await busy(press, (progress) => ask("varied", {name: name.value.trim(), keys, units: state.units, wish: state.wish}, progress), fault);
-    if (!answer) return list(); // plans that were whole
+    if (!answer) return press.isConnected && list(); // plans that were whole; elsewhere the words of the end stay
     [chosen.base, ...chosen.others] = answer.plans;
     told.replaceChildren("Planned by ", el("code", {}, answer.varied));
     await list();
