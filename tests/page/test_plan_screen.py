@@ -97,3 +97,37 @@ def test_units_a_phone_and_the_end_of_the_program(opened):
     opened.get_by_role("heading", name=re.compile("acre-ft.*ft")).first.wait_for()
     opened.get_by_label("Units").select_option("si")
     narrow(opened)
+
+
+#: Counts previews that are asked for and not answered.
+_SPY = """() => {
+  const open = new Set(), send = WebSocket.prototype.send;
+  window.previews = {most: 0, all: 0};
+  WebSocket.prototype.send = function (text) {
+    const {id, kind} = JSON.parse(text);
+    if (kind === "preview") {
+      if (!previews.all++) this.addEventListener("message", ({data}) => { const told = JSON.parse(data); if (!told.stage) open.delete(told.id); });
+      open.add(id);
+      setTimeout(() => { previews.most = Math.max(previews.most, open.size); }, 0);
+    }
+    return send.call(this, text);
+  };
+}"""  # noqa: E501
+
+
+def test_the_hand_is_followed_by_one_preview_at_a_time(opened):
+    planned(opened)
+    opened.evaluate(_SPY)
+    box = opened.get_by_role("slider", name=MAY).locator(".dot").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    opened.mouse.move(x, y)
+    opened.mouse.down()
+    for step in range(1, 25):
+        opened.mouse.move(x, y + 3 * step)
+        opened.wait_for_timeout(60)
+    opened.locator("aside .key", has_text=re.compile(r"preview, .* s")).wait_for()
+    opened.mouse.up()
+    planned(opened)
+    seen = opened.evaluate("previews")
+    assert seen["most"] == 1
+    assert seen["all"] > 1

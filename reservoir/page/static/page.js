@@ -70,10 +70,10 @@ function unit(name) {
 }
 export const unitOf = (name) => unit(name)[0];
 export const sizeOf = (name) => unit(name)[1];
+const LARGE = new Intl.NumberFormat("en", {maximumFractionDigits: 0}), SMALL = new Intl.NumberFormat("en", {maximumSignificantDigits: 4});
 export function written(value, sign = false) {
   if (value == null || !Number.isFinite(value)) return "–";
-  const most = Math.abs(value) >= 1000 ? {maximumFractionDigits: 0} : {maximumSignificantDigits: 4};
-  return (sign && value > 0 ? "+" : "") + value.toLocaleString("en", most).replace("-", "−");
+  return (sign && value > 0 ? "+" : "") + (Math.abs(value) >= 1000 ? LARGE : SMALL).format(value).replace("-", "−");
 }
 export const shown = (name, value, sign = false) => written(value == null ? null : value / sizeOf(name), sign);
 export const withUnit = (text, name) => [text, unitOf(name)].filter(Boolean).join(", ");

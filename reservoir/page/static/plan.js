@@ -5,16 +5,17 @@ import {river} from "./river.js";
 
 const SIDES = {upper: "#b34700", lower: "#5b2a86"}, INK = "#003c6c", PALE = "#6d7c88";
 const BANDS = {1: "#d2e6f2", 2: "#9ecae1", 3: "#5ba3cd"}, HANDLES = 53, DEMAND = "plant.power_lower_mw", RESTS = 150, BETWEEN = 50;
-let parts = {}, timer, sent = 0, asked = 0;
+let parts = {}, timer, asked = 0, underWay = false;
+const hand = {place: "", moved: 0, sent: 0}; // its place is "new", or "seen" in a preview, or "" where a checked plan was asked for
 
 const limit = (side) => state.wish[keyOf(site().keys[side])] ?? site().limits[side].values;
 
 // Ask for what the wish comes to: a preview while the hand moves, else the checked plan.
-async function replan(kind) {
+async function replan(kind, answered = () => {}) {
   const mine = ++asked;
-  if (kind === "full") say("planning and checking …");
+  if (kind === "full") { say("planning and checking …"); hand.place = ""; }
   try {
-    const now = await ask(kind, {wish: state.wish}, (stage) => kind === "full" && say(stage));
+    const now = await ask(kind, {wish: state.wish}, (stage) => kind === "full" && say(stage)).finally(answered);
     if (!now || mine < asked && kind === "full") return;
     state.now = now;
     parts.fault?.replaceChildren();
@@ -26,11 +27,19 @@ async function replan(kind) {
 const tell = (now) => say([now.accepted ? "Checked" : "Not accepted", now.gap ? `gap: ${now.gap}` : now.checks.join(" "), now.seconds ? `${now.seconds} s` : ""].filter(Boolean).join("; "), !now.accepted);
 function preview() {
   say(""); // what was checked is no longer what is seen
+  Object.assign(hand, {place: "new", moved: performance.now()});
+  followHand();
+}
+// One preview is under way at a time: when it is answered, and before it is drawn, that of the hand's place then is asked for.
+function followHand() {
   clearTimeout(timer);
-  timer = setTimeout(() => replan("full"), RESTS);
-  if (performance.now() - sent < BETWEEN) return;
-  sent = performance.now();
-  replan("preview");
+  if (underWay || !hand.place) return;
+  const now = performance.now(), rest = hand.place === "new" ? hand.sent + BETWEEN - now : hand.moved + RESTS - now;
+  if (rest > 0) { timer = setTimeout(followHand, rest); return; }
+  if (hand.place === "seen") { replan("full"); return; }
+  underWay = true;
+  Object.assign(hand, {place: "seen", sent: now});
+  replan("preview", () => { underWay = false; followHand(); });
 }
 function commit(before) {
   clearTimeout(timer);
