@@ -1,8 +1,8 @@
 """What a stranger does first, with the installed package alone.
 
-``python -m tests.from_wheel PYTHON [PYTHON ...]``: each Python of an environment into which the wheel was installed runs
-the main job and its like in an empty folder, with nothing compiled yet. Told are the version, and for each command its
-processor seconds; what fails is printed. ``--strict`` makes every warning an error but those of others
+``python -m tests.from_wheel PYTHON [PYTHON ...]``: each Python of an environment into which the wheel was installed
+runs the main job and its like in an empty folder, with nothing compiled yet. Told are the version, and for each command
+its processor seconds; what fails is printed. ``--strict`` makes every warning an error but those of others
 (``FOREIGN_WARNINGS``). Ends with 1 if anything failed. ``docs/releasing.md`` says when.
 """
 
