@@ -19,7 +19,7 @@ MEASURED = ("docs/benchmarks/cascade.md", "docs/how-to/devices.md", "docs/how-to
 #: report holds more; README has none.
 WITHOUT_SOURCE = {
     "docs/benchmarks/ann.md": 5,
-    "docs/benchmarks/cascade.md": 38,
+    "docs/benchmarks/cascade.md": 40,
     "docs/benchmarks/clpso.md": 2,
     "docs/benchmarks/dsmga2.md": 6,
     "docs/benchmarks/functions.md": 13,
