@@ -15,7 +15,7 @@ TYPE_CHECKING = False  # type checkers know it by this name
 if TYPE_CHECKING:
     from typing import Any
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _HOMES = {
     "Calendar": "reservoir.hydro.calendar",

@@ -136,7 +136,7 @@ class OperatedRecord(OperatedYears):
 
         def variable(values: NDArray[Any], attributes: Mapping[str, str], *further: str) -> tuple[Any, ...]:
             values = values.astype(str) if values.dtype == object else values
-            reshaped = np.array(values, copy=copy or None).reshape(*shape, *values.shape[1:])
+            reshaped = (np.array if copy else np.asarray)(values).reshape(*shape, *values.shape[1:])
             return (*years, *further), reshaped, dict(attributes)
 
         variables = {name: variable(*each, "step") for name, each in variables_of(self.step_table, self).items()}
