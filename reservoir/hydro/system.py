@@ -22,6 +22,9 @@ from reservoir.hydro.units import VOLUME_HM3
 
 FloatArray = NDArray[np.float64]
 
+#: Longer than so many, a time is told in days.
+_FEW_HOURS = 72
+
 
 class Carried(StrEnum):
     """Which part of a reservoir's release a link carries; a number is a fixed share of it."""
@@ -76,6 +79,11 @@ class Link:
     def share_in_words(self) -> str:
         """Which part of the release it carries, as a word or in percent."""
         return str(self.carries) if isinstance(self.carries, Carried) else f"{self.carries:.0%}"
+
+    def travel_in_words(self, step: TimeStep) -> str:
+        """How long water is under way, in hours or days: ``12 h``; empty for none."""
+        hours = self.travel_steps * step.hours
+        return "" if not hours else f"{hours:.3g} h" if hours <= _FEW_HOURS else f"{hours / 24:.3g} days"
 
     @property
     def part_and_share(self) -> tuple[Carried, float]:

@@ -137,14 +137,14 @@ def drawn_system(system: System) -> dict[str, Any]:
     -------
     dict
         ``places``, each with its ``name``, across by branches (``x``) and down by links (``y``, from 0 on); ``links``,
-        ``from`` one ``to`` another or None, with what each ``carries`` and after how many steps it arrives (``late``).
+        ``from`` one ``to`` another or None, with what each ``carries`` and, in words, how ``late`` it arrives.
     """
-    carried = [("" if link.carries is Carried.ALL else link.share_in_words, link.travel_steps) for link in system.links]
+    carried = ["" if link.carries is Carried.ALL else link.share_in_words for link in system.links]
     return {
         "places": [{"name": name, "x": x, "y": -y} for name, (x, y) in places_of(system).items()],
         "links": [
-            {"from": link.source, "to": link.target, "carries": part, "late": numbers(late, 3)}
-            for link, (part, late) in zip(system.links, carried, strict=True)
+            {"from": link.source, "to": link.target, "carries": part, "late": link.travel_in_words(system.step)}
+            for link, part in zip(system.links, carried, strict=True)
         ],
     }
 

@@ -34,9 +34,9 @@ def test_a_drawing_has_the_links_of_the_system():
     assert {(each["name"], each["x"], each["y"]) for each in drawn["places"]} == {
         (one.name, 0.5, 0.0), (two.name, 1.5, 0.0), (three.name, 1.0, 1.0),
     }  # fmt: skip
-    assert {"from": one.name, "to": three.name, "carries": "25%", "late": 0.0} in drawn["links"]
-    assert {"from": two.name, "to": three.name, "carries": "", "late": 0.5} in drawn["links"]
-    assert {"from": three.name, "to": None, "carries": "", "late": 0.0} in drawn["links"]
+    assert {"from": one.name, "to": three.name, "carries": "25%", "late": ""} in drawn["links"]
+    assert {"from": two.name, "to": three.name, "carries": "", "late": "15.2 days"} in drawn["links"]
+    assert {"from": three.name, "to": None, "carries": "", "late": ""} in drawn["links"]
 
 
 def test_the_files_of_a_system_are_saved_for_the_command(desk, monkeypatch):

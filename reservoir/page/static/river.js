@@ -1,6 +1,6 @@
 "use strict";
 // A system as it is drawn: from above down, its reservoirs to choose one of, and the links between them.
-import {el, written} from "./page.js";
+import {el} from "./page.js";
 
 const TALL = 36, DASHES = {"": null, spilled: "1 3"};
 
@@ -30,7 +30,7 @@ export function river({places, links}, chosen, choose) {
 // What leaves the system goes down from a corner.
 function arrow({from, to, carries, late}, at, wide) {
   const [middle, y] = at.get(from), x = to ? middle : middle - wide / 2 + 14, [right, down] = at.get(to) ?? [x, y + TALL + 22];
-  const [start, end] = [y + TALL / 2, down - TALL / 2 - 1], words = [carries, late ? `${written(late)} steps later` : ""].filter(Boolean).join(", ");
+  const [start, end] = [y + TALL / 2, down - TALL / 2 - 1], words = [carries, late && `${late} later`].filter(Boolean).join(", ");
   return el("g", {class: "link"},
     el("path", {d: `M${x} ${start}L${right} ${end - 6}`, "stroke-dasharray": carries in DASHES ? DASHES[carries] : "6 3"}),
     el("path", {class: "head", d: `M${right} ${end}l-5 -9h10z`}),

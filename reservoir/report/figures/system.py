@@ -142,7 +142,7 @@ def _draw_link(
     )
     ax.add_patch(arrow)
     part = "" if link.carries is Carried.ALL else f" {link.share_in_words}"
-    travel = f", {link.travel_steps:.3g} steps" if link.travel_steps else ""
+    travel = f", {late}" if (late := link.travel_in_words(plan.system.step)) else ""
     middle = (x + end[0]) / 2, (y + end[1]) / 2
     axes.write_beside(ax, f"{flow(plan.mean_flow_m3s(link))}{part}{travel}", middle, (5, 0), va="center", color=RELEASE)
 

@@ -185,7 +185,7 @@ def _link_table(plan: OperatedSystem) -> HtmlTable:
         cells = (
             link.share_in_words,
             f"{mean:,.4g}",
-            f"{link.travel_steps:.3g}",
+            link.travel_in_words(plan.system.step) or "–",
             lost or "–",
             "yes" if link.backwater else "–",
         )
@@ -194,7 +194,7 @@ def _link_table(plan: OperatedSystem) -> HtmlTable:
         Column("Link", text=True),
         Column("Carries", text=True),
         Column("Mean flow", flow),
-        Column("Travel time", f"{plan.inflow.calendar.step.noun}s"),
+        Column("Travel time", text=True),
         Column("Lost", text=True),
         Column("Backwater", text=True),
     )
