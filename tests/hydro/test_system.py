@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.hydro.calendar import CalendarKind
+from reservoir.hydro.calendar import CalendarKind, TimeStep
 from reservoir.hydro.objectives import Goal, Horizon, Objective
 from reservoir.hydro.record_rows import terms_of
-from reservoir.hydro.system import System
+from reservoir.hydro.system import Link, System
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.problems.reservoir.year import ReservoirModel
 
@@ -54,3 +54,17 @@ def test_a_record_is_on_the_calendar_of_the_system(small, small_inflow):
     assert (equal.calendar.days == 30).all()
     with pytest.raises(InputError, match="water years begin in"):
         replace(system, first_month=1).on_calendar(small_inflow)
+
+
+@pytest.mark.parametrize(
+    ("steps", "step", "words"),
+    [
+        (0.0, TimeStep.MONTH, ""),
+        (12 / 730.5, TimeStep.MONTH, "12 h"),
+        (1.0, TimeStep.MONTH, "30.4 days"),
+        (0.5, TimeStep.DAY, "12 h"),
+        (1.0, TimeStep.WEEK, "7 days"),
+    ],
+)
+def test_a_time_of_travel_is_told_in_hours_or_days(steps, step, words):
+    assert Link("high", "low", travel_steps=steps).travel_in_words(step) == words
