@@ -16,6 +16,11 @@ Interval released(const Interval net, const Interval side, const bool by_release
 }
 #endif
 
+// The largest release of steps that end in an interval: only losses lead below dead storage.
+real most_released(const StageAt stage, const Interval y) {
+    return y.high < LOW(stage->dead) ? HIGH(stage->at_rest) : HIGH(stage->release_upper);
+}
+
 // Minus infinity if no step leads from one to the other. `base` is the value at the middle of y less that at the middle
 // of x; the slopes are of the value over the storage, in x and in y. With FREE, on one part of the free flow.
 APART_IF_FREE real bound_on(const Plant *plant, const StageAt stage, const Interval x, const Interval y, const real base,
@@ -29,7 +34,7 @@ APART_IF_FREE real bound_on(const Plant *plant, const StageAt stage, const Inter
 #ifdef FREE
     release = released(release, side.part, side.by_release);
 #endif
-    const real most = y.high < LOW(stage->dead) ? HIGH(stage->at_rest) : HIGH(stage->release_upper);
+    const real most = most_released(stage, y);
     // Where dead storage is touched, what is missing of the least release may be paid.
     const bool paid = HIGH(stage->missing_price) > 0.0 && y.low <= HIGH(stage->touched);
     const real as_kept = below(LOW(stage->release_lower) - HIGH(stage->missing_as_none));

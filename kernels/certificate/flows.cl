@@ -38,6 +38,7 @@ APART real by_mean(const StageAt stage, const ToldAt told, const Interval x, con
     if (count == 0 || !(fabs(base) + fabs(slope_x) + fabs(slope_y) < UNLIMITED)) return INFINITY;
     if (mean.low < HIGH(told->edges[0]) || mean.high > LOW(told->edges[count])) return INFINITY;
     if (HIGH(stage->missing_price) > 0.0 && y.low <= HIGH(stage->touched)) return INFINITY;
+    if (y.high < LOW(stage->dead)) return INFINITY;  // where nothing is released, of which nothing is told
     const real mid_x = 0.5 * (x.low + x.high), mid_y = 0.5 * (y.low + y.high);
     const real half_x = greater(x.high - mid_x, mid_x - x.low), half_y = greater(y.high - mid_y, mid_y - y.low);
 #ifdef SINGLE
@@ -116,7 +117,7 @@ APART real over_flows(const Plant *plant, const StageAt stage, const ToldAt told
     const real middle = 0.5 * (mid_x.low + mid_y.low);
     const Interval net = release_of(stage, subtract(y, x), loss_jet(plant, stage, scale(0.5, add(x, y))).value);
     const Interval brings = {LOW(stage->free_lower), HIGH(stage->free_upper)};
-    const Interval limits = {LOW(stage->release_lower), HIGH(stage->release_upper)};
+    const Interval limits = {LOW(stage->release_lower), most_released(stage, y)};
     const bool by_release = brings.high - brings.low > net.high - net.low;
     Interval range = {greater(limits.low, below(brings.low + net.low)), lesser(limits.high, above(brings.high + net.high))};
     real best = best_release(told, middle);
@@ -156,7 +157,9 @@ APART real over_flows(const Plant *plant, const StageAt stage, const ToldAt told
             continue;
         }
         if (next == BEST_AT_MIDDLE) {
-            above_floor = greater(greater(ENOUGH * (floor - found), LOW(stage->free_slack)), -OF_LOSS * floor);
+            above_floor = greater(LOW(stage->free_slack), -OF_LOSS * floor);
+            // Else no step is at the middle, as just below dead storage.
+            if (found > -INFINITY) above_floor = greater(ENOUGH * (floor - found), above_floor);
             if (!(least > floor + above_floor)) return least;
             bound = floor;
             end = range.high;

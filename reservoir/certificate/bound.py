@@ -202,10 +202,10 @@ def proof_of(
     if known.may_run_dry:
         return ProvenBound(np.inf, None, 0, 0)
     infeasible_step, scale = None, effort.least_scale
-    beside_dead: tuple[float, ...] = ()
+    dead, apart = float(limits.dead_hm3), _APART * float(limits.capacity_hm3)
+    beside_dead: tuple[float, ...] = (dead - apart, dead + apart) if np.any(known.lower < dead - apart) else ()
     if np.any(stages.missing_price > 0.0):
         infeasible_step = reachable(limits, stages_of(limits)).empty_step
-        dead, apart = float(limits.dead_hm3), _APART * float(limits.capacity_hm3)
         beside_dead, values = (dead - apart, dead + apart), partial(values, short=True)
         scale = max(scale, float(stages.missing_price @ stages.release_lower.clip(min=0.0)))
     threshold, room = -np.inf, min(effort.pairs, _PAIRS_WITHOUT_SCHEDULE) * limits.steps

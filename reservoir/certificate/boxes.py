@@ -187,6 +187,15 @@ def loss_jet(rows: FloatArray, lake: Any, step: int, mean_storage: Interval) -> 
 
 
 @inlined_as_written
+def _most_released(stages: Stages, step: int, y: Interval) -> float:
+    """The largest release of steps that end in an interval, m3/s: only losses lead below dead storage."""
+    most: float = stages.rows[field.RELEASE_UPPER, step]
+    if y[1] < stages.rows[field.DEAD, step]:
+        most = stages.rows[field.AT_REST, step]
+    return most
+
+
+@inlined_as_written
 def release_of(stages: Stages, step: int, gain: Interval, loss: Interval) -> Interval:
     """Release of a step whose storage rises by a gain, m3/s (eq. 10)."""
     inflow, volume = stages.rows[field.INFLOW, step], stages.rows[field.HM3_PER_M3S, step]
@@ -720,7 +729,7 @@ def _over_flows(
     middle = 0.5 * (mid_x + mid_y)
     net = release_of(stages, step, subtract(y, x), loss_jet(rows, stages.lake, step, scale(0.5, add(x, y)))[0])
     brings = rows[field.FREE_LOWER, step], rows[field.FREE_UPPER, step]
-    released = rows[field.RELEASE_LOWER, step], rows[field.RELEASE_UPPER, step]
+    released = rows[field.RELEASE_LOWER, step], _most_released(stages, step, y)
     best = best_release(free, step, middle)
     by_release = brings[1] - brings[0] > net[1] - net[0]
     if by_release:
@@ -744,7 +753,9 @@ def _over_flows(
     point = (mid_x, mid_x), (mid_y, mid_y)
     floor = _bound_on(*of, (best, best), (best,), by_release)
     at_point = _bound_on(plant, stages, step, point, base, slopes, (best, best), (best,), by_release)
-    above_floor = max(_ENOUGH * (floor - at_point), rows[field.FREE_SLACK, step], -_OF_LOSS * floor)
+    above_floor = max(rows[field.FREE_SLACK, step], -_OF_LOSS * floor)
+    if at_point > -_INFINITY:  # else no step is at the middle, as just below dead storage
+        above_floor = max(_ENOUGH * (floor - at_point), above_floor)
     if not min(known, whole) > floor + above_floor:
         return min(known, whole)
     bound, parts = floor, 0
@@ -782,6 +793,8 @@ def _by_mean(
     if mean[0] < told.edges[step, 0] or mean[1] > told.edges[step, count]:
         return _INFINITY, True
     if rows[field.MISSING_PRICE, step] > 0.0 and y[0] <= rows[field.TOUCHED, step]:
+        return _INFINITY, True
+    if y[1] < rows[field.DEAD, step]:  # where nothing is released, of which nothing is told
         return _INFINITY, True
     mid_x, mid_y = 0.5 * (x[0] + x[1]), 0.5 * (y[0] + y[1])
     half_x, half_y = max(x[1] - mid_x, mid_x - x[0]), max(y[1] - mid_y, mid_y - y[0])
@@ -1020,7 +1033,7 @@ def _bound_at(
     mean, middle = scale(0.5, add(x, y)), scale(0.5, add((mid_x, mid_x), (mid_y, mid_y)))
     lost, lost_here = loss_jet(rows, stages.lake, step, mean), loss_jet(rows, stages.lake, step, middle)
     release = _with_side(release_of(stages, step, subtract(y, x), lost[0]), side, by_release)
-    most = rows[field.AT_REST, step] if y[1] < rows[field.DEAD, step] else rows[field.RELEASE_UPPER, step]
+    most = _most_released(stages, step, y)
     least = kept = rows[field.RELEASE_LOWER, step]
     heaviest = _INFINITY
     if rows[field.MISSING_PRICE, step] > 0.0 and y[0] <= rows[field.TOUCHED, step]:
