@@ -100,9 +100,22 @@ REAL end_with(const Priced *at, const REAL storage, const REAL net) {
     return end_in(at->tables, storage, STORAGE_AFTER(storage, at->step.inflow, net, at->step.per_flow), at->step);
 }
 
+// Up to where an end of a step is below dead storage, and not at it by rounding.
+REAL below_dead(const Priced *at) { return at->step.dead - 1e-9 * (fabs(at->step.dead) + 1); }
+
+// The draft that takes no water.
+REAL at_rest(const Priced *at) {
+#if CONDITIONS
+    return NOTHING(at->step);
+#else
+    return 0;
+#endif
+}
+
 // The best release of a step that releases so much more than flows in freely, and what that is worth.
 Found best_flow(const Priced *at, const REAL storage, const REAL end, const REAL net) {
     REAL lower = fmax(at->step.least, net + at->lower), upper = fmin(at->step.most, net + at->upper);
+    if (end <= below_dead(at)) upper = fmin(upper, at_rest(at)); // where only losses lead
     if (!(lower < upper)) lower = upper = (lower + upper) / 2;
     const REAL mean_storage = (storage + end) / 2;
     const REAL place = fmin(fmax((mean_storage - at->first) * at->per_hm3, (REAL)0), (REAL)(NODES - 1));
@@ -181,15 +194,24 @@ Found best_end(const Priced *at, const Row *row, const REAL storage, const REAL 
     return found;
 }
 
-// Lowest and highest storage that a step can end at, its release beyond its bounds by no more than rounding.
+// Lowest and highest storage that a step can end at, its release beyond its bounds by no more than rounding, at dead storage
+// and above, or sunk below it; crossed if none. Only losses lead below: all stays there that flows in, and no least release is kept.
 typedef struct {
     REAL lowest, highest;
 } Ends;
 
-Ends reachable_ends(const Priced *at, const REAL storage, const REAL largest) {
+Ends ends_of(const Priced *at, const REAL storage, const REAL largest, const int sunk) {
     const REAL rounding = 1e-8 * (fabs(largest) + 1) / at->step.per_flow;
-    const Ends found = {end_with(at, storage, at->step.most - at->lower + rounding),
-                        end_with(at, storage, at->step.least - at->upper - rounding)};
+    Ends found = {end_with(at, storage, at->step.most - at->lower + rounding),
+                  end_with(at, storage, at->step.least - at->upper - rounding)};
+    if (!sunk) {
+        found.lowest = fmax(found.lowest, at->step.dead);
+    } else if (found.lowest > below_dead(at) || at->step.least > at_rest(at) + rounding) {
+        found.lowest = INFINITY, found.highest = -INFINITY;
+    } else {
+        found.lowest = fmax(found.lowest, end_with(at, storage, at_rest(at) - at->lower + rounding));
+        found.highest = fmin(found.highest, below_dead(at));
+    }
     return found;
 }
 
@@ -238,15 +260,16 @@ GROUP_KERNEL best_paths(__global const int4 *places, __global const REAL *years,
         if (item == 0) ends[0] = states, ends[1] = -1;
         GROUP_BARRIER(CLK_LOCAL_MEM_FENCE);
         FOR_SHARE (int state = item; state < states; state += ITEMS) {
-            const Ends reach = reachable_ends(&at, here[state], here[states - 1]);
-            const REAL lowest = fmax(fmax(reach.lowest, row.storage[low]), fmin(at.step.dead, reach.highest));
-            const REAL highest = fmin(reach.highest, row.storage[high]);
-            if (lowest <= highest) {
-                values_here[state] = best_end(&at, &row, here[state], lowest, highest).worth;
+            REAL value = -INFINITY;
+            for (int sunk = 0; sunk < 2; ++sunk) {
+                const Ends reach = ends_of(&at, here[state], here[states - 1], sunk);
+                const REAL lowest = fmax(reach.lowest, row.storage[low]), highest = fmin(reach.highest, row.storage[high]);
+                if (lowest <= highest) value = fmax(value, best_end(&at, &row, here[state], lowest, highest).worth);
+            }
+            values_here[state] = value;
+            if (value > -INFINITY) {
                 atomic_min(&ends[0], state);
                 atomic_max(&ends[1], state);
-            } else {
-                values_here[state] = -INFINITY;
             }
         }
         GROUP_BARRIER(ALL_MEMORY);
@@ -260,21 +283,31 @@ GROUP_KERNEL best_paths(__global const int4 *places, __global const REAL *years,
         GROUP_BARRIER(ALL_MEMORY);
     }
     if (item > 0) return;
-    REAL total = 0, storage = storages[(size_t)group * (STEPS + 1)] = problem[FIRST_STORAGE];
+    int start = low < high ? low : 0; // the best of those with an end; all are one where the start is given
+    for (int state = low + 1; state <= high; ++state)
+        if (values[state] - problem[WORTH_OF_END] * grid[state] > values[start] - problem[WORTH_OF_END] * grid[start])
+            start = state;
+    REAL total = 0, storage = storages[(size_t)group * (STEPS + 1)] = grid[start];
     for (int number = 0; number < STEPS; ++number) {
         const Row row = {grid + (number + 1) * states, values + (number + 1) * states, states};
         Priced at = priced_step(number, year, problem, best, tables);
         at.dear = DEAR;
-        Ends reach = reachable_ends(&at, storage, grid[number * states + states - 1]);
-        reach.lowest = fmax(reach.lowest, row.storage[0]), reach.highest = fmin(reach.highest, row.storage[states - 1]);
-        if (reach.lowest > reach.highest) {
-            if (reach.lowest - reach.highest > MISSED * (fabs(row.storage[states - 1]) + 1)) {
-                total = -INFINITY;
-                break;
+        Found best = {-INFINITY, storage};
+        for (int sunk = 0; sunk < 2; ++sunk) {
+            Ends reach = ends_of(&at, storage, grid[number * states + states - 1], sunk);
+            reach.lowest = fmax(reach.lowest, row.storage[0]), reach.highest = fmin(reach.highest, row.storage[states - 1]);
+            if (reach.lowest > reach.highest) {
+                if (!(reach.lowest - reach.highest <= MISSED * (fabs(row.storage[states - 1]) + 1))) continue;
+                reach.lowest = reach.highest = (reach.lowest + reach.highest) / 2;
             }
-            reach.lowest = reach.highest = (reach.lowest + reach.highest) / 2;
+            const Found found = best_end(&at, &row, storage, reach.lowest, reach.highest);
+            if (found.worth > best.worth) best = found;
         }
-        const REAL end = best_end(&at, &row, storage, reach.lowest, reach.highest).of;
+        if (best.worth == -INFINITY) {
+            total = -INFINITY;
+            break;
+        }
+        const REAL end = best.of;
         const REAL net = net_between(&at, storage, end);
         const Found chosen = best_flow(&at, storage, end, net);
         const REAL release = RELEASED(REAL, chosen.of, at.step);

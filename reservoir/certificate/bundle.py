@@ -25,6 +25,8 @@ Range = tuple[FloatArray | float, FloatArray | float]
 _FIRST, _LARGER, _KEPT, _SMALLER = 0.1, 1.5, 0.6, 0.6
 #: Promise, as a part of the value, below which nothing is left to gain.
 _NOTHING = 3e-7
+#: In so many evaluations the sum is to come nearer to the aim by this part at least: else nothing further is tried.
+_PATIENCE, _NEARER = 20, 0.05
 
 
 def least_sum(
@@ -53,7 +55,7 @@ def least_sum(
     """
     at, best, centre, of_centre = start, np.inf, start, np.zeros(0)
     box, promise = _FIRST * float(np.abs(start).mean() or 1.0), np.inf
-    levels, slopes = list[FloatArray](), list[FloatArray]()
+    levels, slopes, bests = list[FloatArray](), list[FloatArray](), list[float]()
     for _ in range(evaluations):
         values, slope = evaluate(at)
         levels.append(values - slope @ at)
@@ -68,7 +70,10 @@ def least_sum(
             box *= _LARGER
         elif gain <= 0.0:
             box *= _SMALLER
+        bests.append(best)
         if best <= aim or time.monotonic() >= until:
+            break
+        if len(bests) > _PATIENCE and bests[-1 - _PATIENCE] - best < _NEARER * (bests[-1 - _PATIENCE] - aim):
             break
         planes = np.stack(slopes)
         known = np.minimum(np.stack(levels), of_centre - planes @ centre)

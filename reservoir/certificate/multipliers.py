@@ -38,7 +38,8 @@ def multipliers(batch: SystemYears, schedule: SystemOperation) -> FloatArray:
 
     Below that, a row for each shortage of a sum (`shortages`): what more of the sum is worth; and for each side of each
     reservoir's commitments one: what it costs that its water year is to release a hm3 more, or may release one less.
-    Last, for each plant that a lake backs up: what a metre less of that lake's level is worth to it.
+    Then, for each plant that a lake backs up: what a metre less of that lake's level is worth to it. Last, for each
+    reservoir whose year is cyclic, in equal rows: what a hm3 is worth that is in store at its start and at its end.
 
     Parameters
     ----------
@@ -49,11 +50,20 @@ def multipliers(batch: SystemYears, schedule: SystemOperation) -> FloatArray:
     made, worth, sums, owed = conditions(batch, schedule)
     found, levels = maximised(made.programs(), 0).point, _level_prices(batch, schedule, sums).values()
     if found is None:
-        nothing = np.zeros((len(worth) + len(owed), batch.steps))
-        return np.stack([*nothing[: len(worth)], *(each.least for each in sums), *nothing[len(worth) :], *levels])
+        found = np.zeros(1 + max(int(each.max()) for each in (*worth, *(of.more for of in sums), *owed.values())))
+    of_water = [found[columns] for columns in worth]
     of_sums = (each.least + found[each.more] for each in sums)
     of_owed = (found[columns] for columns in owed.values())
-    return np.stack([*(found[columns] for columns in worth), *of_sums, *of_owed, *levels])
+    ends = [0.5 * sum(each[step] / batch.hm3_per_m3s[0, step] for step in (0, -1)) for each in of_water]
+    kept = (np.full(batch.steps, ends[place]) for place in cyclic_places(batch))
+    return np.stack([*of_water, *of_sums, *of_owed, *levels, *kept])
+
+
+def cyclic_places(batch: SystemYears) -> list[int]:
+    """Reservoirs that end where they start, which may be anywhere."""
+    each = zip(batch.system.reservoirs, batch.years, strict=True)
+    anywhere = [reservoir.initial_storage_hm3 is None and years.limits.cyclic for reservoir, years in each]
+    return np.flatnonzero(anywhere).tolist()
 
 
 def conditions(

@@ -35,7 +35,7 @@ _OF_CURVE = ("PIECES", "COLUMNS", "IS_POWER", "ORIGIN", "EXPONENT", "IS_RATE", "
 #: Numbers of a problem: of each step in the order of a `FreeFlow`, and others; one each.
 _OF_FLOW = ("FREE_LOWER", "FREE_UPPER", "FREE_PRICE", "RELEASE_PAID", "TURBINED_PAID", "POWER_PAID")
 _OF_STEPS = (*_OF_FLOW, "LEVEL_BELOW", "MOST_POWER", "LOWEST_POWER")
-_OF_PROBLEM = ("FIRST_NODE", "NODES_PER_HM3", "FIRST_STORAGE", "WORTH_OF_END")
+_OF_PROBLEM = ("FIRST_NODE", "NODES_PER_HM3", "WORTH_OF_END")
 _FILES = ("problems/reservoir/exact_curves", "problems/reservoir/given_curves", "certificate/best_paths")
 
 
@@ -113,7 +113,7 @@ def _answers(program: BuiltProgram, session: Session, questions: Sequence[Sequen
         one.free.best[:] = filled
     flows = np.append(flows, np.zeros((len(asked), 2, steps)), axis=1)  # no lake has a level with a price here
     each = iter(zip(worth.tolist(), storages, flows, strict=True))
-    return [[one.single.path(*next(each)) for one in question] for question in questions]
+    return [[one.single.path(one.free, *next(each)) for one in question] for question in questions]
 
 
 def _layout(steps: int) -> ContextLayout:
@@ -134,8 +134,7 @@ def _numbers(asked: Asked) -> dict[str, Any]:
         "MOST_POWER": most,
         "FIRST_NODE": free.first[0],
         "NODES_PER_HM3": free.per_hm3[0],
-        "FIRST_STORAGE": single.path_hm3[0],
-        "WORTH_OF_END": single.end_value,
+        "WORTH_OF_END": single.end_value(free),
     }
 
 

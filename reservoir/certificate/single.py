@@ -131,8 +131,8 @@ class Single:
     stages : Stages
     flows : tuple of ndarray, shape (steps,)
         Bounds of what links bring.
-    known, within : Reachable
-        From any start that the limits allow, and, of a cyclic year, from the schedule's.
+    known : Reachable
+        From any start that the limits allow.
     released : tuple of pairs of ndarray, shape (steps,)
         Bounds of its release, and of what the turbines take of it.
     grid : ndarray, shape (steps + 1, states)
@@ -140,7 +140,7 @@ class Single:
     path_hm3 : ndarray, shape (steps + 1,)
         Those of the schedule.
     rows : YearRows
-        The year as compiled code reads it; of a cyclic one, from the schedule's start.
+        The year as compiled code reads it; a cyclic one with an end that does not depend on its start (`priced`).
     high_m : ndarray, shape (steps,), or None
         How high a lake below may be whose level is priced.
     """
@@ -149,7 +149,6 @@ class Single:
     stages: Stages
     flows: tuple[FloatArray, FloatArray]
     known: Reachable
-    within: Reachable
     released: Flows
     grid: FloatArray
     path_hm3: FloatArray
@@ -184,16 +183,21 @@ class Single:
         if bounds is None:
             bounds = np.empty((2, 2, len(nothing)))
             _release_bounds(year.model.exact, stages, known.lower, known.upper, bounds)
-        limits = year.limits.starting_at(path_hm3[0]) if year.limits.cyclic else year.limits
-        within = reachable(limits, stages)
-        grid = grid_of(first_intervals(within, path_hm3, cyclic=False))
-        return cls(year, stages, flows, known, within, bounds, grid, path_hm3, limits.arrays(), high_m)
+        grid = grid_of(first_intervals(known, path_hm3, cyclic=False))
+        rows = replace(year.limits, cyclic=False).arrays()
+        return cls(year, stages, flows, known, bounds, grid, path_hm3, rows, high_m)
 
-    def priced(self, price: FloatArray, paid: FloatArray, levels: FloatArray | tuple[()]) -> FreeFlow:
-        """The free flow at prices, of water and of levels, of which the best releases are not told yet (`best`)."""
+    def priced(
+        self, price: FloatArray, paid: FloatArray, levels: FloatArray | tuple[()], kept: float = 0.0
+    ) -> FreeFlow:
+        """The free flow at prices, of water and of levels, of which the best releases are not told yet (`best`).
+
+        Of a cyclic year, what is in store at its end is paid and what is at its start is charged (``kept``): where that
+        makes the best path least, it ends about where it starts. What is proved knows no such price.
+        """
         mean = 0.5 * (self.grid[:-1] + self.grid[1:])
         free = FreeFlow.between(self.flows, (price, *paid), (mean.min(), mean.max()))
-        return free._replace(levels=levels)
+        return free._replace(levels=levels, kept=kept)
 
     def best(self, free: FreeFlow) -> Path:
         """The best path at prices, of which the best releases are filled in."""
@@ -208,7 +212,7 @@ class Single:
         away = np.abs(found.storages_hm3 - self.path_hm3)
         if not np.any(away > _FAR * (self.grid[:, -1] - self.grid[:, 0])) or not np.isfinite(found.worth):
             return None
-        near = grid_of(first_intervals(self.within, found.storages_hm3, cyclic=False))
+        near = grid_of(first_intervals(self.known, found.storages_hm3, cyclic=False))
         return np.sort(np.append(self.grid, near, axis=1))
 
     @cached_property
@@ -217,23 +221,24 @@ class Single:
         model, penalty = self.year.model, demand_penalty(self.year, DEMANDS[0])
         return np.asarray(kernel_rows(self.year.limits, EXACT_MARGIN, penalty, plant_numbers(model.reservoir)), float)
 
-    @property
-    def end_value(self) -> float:
-        """What a hm3 is worth at the end."""
-        return float(self.rows.end_value) if self.rows.lake else 0.0
+    def end_value(self, free: FreeFlow) -> float:
+        """What a hm3 is worth at the end, and costs at the start."""
+        return float(free.kept) + (float(self.rows.end_value) if self.rows.lake else 0.0)
 
     def _best_on(self, grid: FloatArray, free: FreeFlow) -> Path:
         plant, penalty = plant_with_cursors(self.year.model.exact), demand_penalty(self.year, DEMANDS[1])
         values, feasible, steps = np.empty(grid.shape), np.empty(grid.shape[1], bool), len(free.lower)
-        values[-1], rows = self.end_value * grid[-1], with_high_lake(self.rows, free)
+        of_end, rows = self.end_value(free), with_high_lake(self.rows, free)
+        values[-1] = of_end * grid[-1]
         fill_values(plant, rows, grid, penalty, (), values, feasible, free)
         storages, flows = np.zeros(steps + 1), np.zeros((6, steps))
-        storages[0] = self.path_hm3[0]
-        return self.path(follow_values(plant, rows, grid, penalty, values, free, storages, flows), storages, flows)
+        storages[0] = grid[0, np.argmax(np.where(feasible, values[0] - of_end * grid[0], -np.inf))]
+        worth = follow_values(plant, rows, grid, penalty, values, free, storages, flows)
+        return self.path(free, worth, storages, flows)
 
-    def path(self, worth: float, storages: FloatArray, flows: FloatArray) -> Path:
+    def path(self, free: FreeFlow, worth: float, storages: FloatArray, flows: FloatArray) -> Path:
         """What `follow_values` has filled in, and the worth of its steps."""
-        worth += self.end_value * (storages[-1] - storages[0])
+        worth += self.end_value(free) * (storages[-1] - storages[0])
         return Path(worth, storages, flows[:2], flows[2], flows[3], flows[4:])
 
     def proven(

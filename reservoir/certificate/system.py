@@ -21,7 +21,7 @@ import numpy as np
 
 from reservoir.certificate.bound import Effort, ProvenBound
 from reservoir.certificate.bundle import least_sum
-from reservoir.certificate.multipliers import multipliers
+from reservoir.certificate.multipliers import cyclic_places, multipliers
 from reservoir.certificate.paths_on_device import best_paths
 from reservoir.certificate.shortages import Shortage
 from reservoir.certificate.single import LinkFlow, Path, Single, level_bounds, power_rises
@@ -36,7 +36,7 @@ from reservoir.problems.system import SystemYears
 from reservoir.solvers.dp.free_flow import CHARGED, LOWEST_M, PAID, RISE, FreeFlow
 
 #: Prices that are tried at most, in each round of corridors; rounds at most.
-_EVALUATIONS, _ROUNDS = 40, 3
+_EVALUATIONS, _ROUNDS = 200, 3
 #: Parts of all schedules that are told apart at most.
 _MOST_PARTS = 24
 #: Part of the time that prices and corridors may take.
@@ -124,6 +124,7 @@ class SystemProblem:
         self.links = [LinkFlow.of(batch, link) for link in batch.system.links if link.target is not None]
         self.shortages = Shortage.all_of(batch)
         self.committed = [(place, side) for place, each in enumerate(batch.system.reservoirs) for side in sides(each)]
+        self.cyclic = cyclic_places(batch)
         self.paid_besides = np.zeros((len(batch.years), 3, batch.steps)) if paid is None else paid
         self.singles: list[Single] = []
         years: list[ReservoirYears] = []
@@ -132,8 +133,10 @@ class SystemProblem:
                 own = replace(own, limits=with_ends(batch.system.reservoirs[place], own.limits))
             if corridors and corridors[place] is not None:
                 lower, upper = (each[np.newaxis, 1:] for each in corridors[place])
-                lower = np.append(lower, own.limits.storage_lower_hm3[:, -1:], axis=1)
-                upper = np.append(upper, own.limits.storage_upper_hm3[:, -1:], axis=1)
+                least, most = own.limits.storage_lower_hm3[:, -1:], own.limits.storage_upper_hm3[:, -1:]
+                if place in self.cyclic:  # it ends where it starts
+                    least, most = (end.clip(*(each[0] for each in corridors[place])) for end in (least, most))
+                lower, upper = np.append(lower, least, axis=1), np.append(upper, most, axis=1)
                 own = replace(own, limits=own.limits.changed(storage_lower=lower, storage_upper=upper))
             years.append(own[0])
         self.backed_up = batch.system.backed_up
@@ -204,14 +207,16 @@ class SystemProblem:
         for (place, side), price in zip(self.committed, self._of_commitments(prices), strict=True):
             paid[place, self._counted(place)] += side * price * self.batch.hm3_per_m3s[0]
             constant -= side * float(price @ self._owed_hm3(place, side))
-        levels = self._of_levels(prices)
-        each = zip(self.singles, prices[: len(paid)], paid, levels, strict=True)
+        levels, kept = self._of_levels(prices), np.zeros(len(paid))
+        kept[self.cyclic] = prices[self._kept_from :][: len(self.cyclic)].mean(axis=1)
+        each = zip(self.singles, prices[: len(paid)], paid, levels, kept.tolist(), strict=True)
         return [single.priced(*of) for single, *of in each], constant
 
     def _of_levels(self, prices: FloatArray) -> list[FloatArray | tuple[()]]:
         """Prices of levels for each reservoir: a plant is paid what the lake that backs it up is charged."""
         levels = np.zeros((len(self.singles), 4, self.batch.steps))
-        for (place, below), price in zip(self.backed_up, prices[self._levels_from :].clip(min=0.0), strict=True):
+        of_levels = prices[self._levels_from : self._kept_from].clip(min=0.0)
+        for (place, below), price in zip(self.backed_up, of_levels, strict=True):
             lowest, highest = self.singles[place].stages.tailwater, self.singles[place].high_m
             if highest is not None and np.any(price):
                 levels[place, PAID], levels[place, RISE] = price, highest - lowest
@@ -229,6 +234,10 @@ class SystemProblem:
     @property
     def _levels_from(self) -> int:
         return self._sums_end + len(self.committed)
+
+    @property
+    def _kept_from(self) -> int:
+        return self._levels_from + len(self.backed_up)
 
     def _of_commitments(self, prices: FloatArray) -> FloatArray:
         """What a hm3 is worth that is committed to: one price in each water year, the mean of its steps'."""
@@ -302,6 +311,8 @@ class SystemProblem:
             if self.singles[place].high_m is not None and np.any(prices[row] > 0.0):  # others stay at 0
                 slopes[place, row] += paths[place].levels_m[0]
                 slopes[below, row] -= paths[below].levels_m[1]
+        for row, place in enumerate(self.cyclic, self._kept_from):
+            slopes[place, row] = (paths[place].storages_hm3[-1] - paths[place].storages_hm3[0]) / self.batch.steps
         return slopes
 
     def better_prices(self, prices: FloatArray, aim: float, until: float) -> tuple[FloatArray, float]:
@@ -312,7 +323,8 @@ class SystemProblem:
             if shortage.of_power:  # as if it were of the water that it takes
                 unit[row] = self.schedule.total("release_m3s").mean() / max(self.schedule.power_mw.mean(), 1e-9)
         lower[self._sums_end :], unit[self._sums_end :] = 0.0, 1.0 / self.batch.hm3_per_m3s.mean()
-        for row in range(self._levels_from, len(prices)):
+        lower[self._kept_from :] = -np.inf
+        for row in range(self._levels_from, self._kept_from):
             unit[row] = np.abs(prices[row]).mean() / max(np.abs(prices[: len(self.singles)]).mean(), 1e-300) or 1.0
 
         def evaluated(numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -374,8 +386,7 @@ class SystemProblem:
     def corridors(self, prices: FloatArray, seconds: float = 60.0) -> list[Any]:
         """What storages at the starts of steps are within of all schedules that are better than the one known.
 
-        Where all but one come to no more than is proved, that one must come to what is missing. (Of cyclic years, whose
-        starts are among what is sought, nothing is told.)
+        Where all but one come to no more than is proved, that one must come to what is missing.
         """
         worth, constant, frees, paths = self.valued(prices)
         short = worth - self.fitness
@@ -384,9 +395,7 @@ class SystemProblem:
         proofs = list(self._at_once(Single.proven, self.singles, frees, paths, efforts, most, repeat(self.together)))
         apart = constant + sum(proof.bound for proof in proofs) - self.fitness + _ROUNDING * self.scale(frees)
         spare = [proof.bound - apart - least for proof, least in zip(proofs, most, strict=True)]
-        cyclic = [single.year.limits.cyclic for single in self.singles]
-        told = zip(proofs, spare, cyclic, strict=True)
-        return [proof.corridor if left >= 0.0 and not anywhere else None for proof, left, anywhere in told]
+        return [proof.corridor if left >= 0.0 else None for proof, left in zip(proofs, spare, strict=True)]
 
     def position_near(self, prices: FloatArray) -> FloatArray:
         """What operates nearly as the best path of each reservoir at prices does, shape (dimension,)."""
@@ -409,7 +418,7 @@ class SystemProblem:
         ]
         apart = np.stack([path.storages_hm3[:-1] - each for path, each in zip(paths, kept, strict=True)])
         disputed = np.abs(apart * prices[:count] / self.batch.hm3_per_m3s)
-        disputed[:, 0] = 0.0  # all agree on the start, and that of a cyclic year is its end
+        disputed[np.setdiff1d(np.arange(count), self.cyclic), 0] = 0.0  # all agree on a start that is given
         place, step = divmod(int(np.argmax(np.nan_to_num(disputed))), steps)
         (lower, upper), at = corridors[place], kept[place][step] + 0.5 * apart[place, step]
         if not lower[step] < at < upper[step]:

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from reservoir.certificate.cells import Cells, cuts
 from reservoir.hydro.calendar import HM3_PER_YEAR_AND_M3S
 from reservoir.hydro.compiled_year import value_of_little_water
+from reservoir.hydro.conditions import demanded
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant, lake_with_cursors, plant_with_cursors
-from reservoir.hydro.rows import DEAD, HM3_PER_M3S, INFLOW, YearRows
-from reservoir.hydro.step import release_to_reach
+from reservoir.hydro.rows import DEAD, HM3_PER_M3S, INFLOW, RELEASE_LOWER, YearRows
+from reservoir.hydro.step import release_to_reach, storage_after
 from reservoir.problems.reservoir.year import ReservoirYears
-from reservoir.solvers.dp.free_flow import best_flow, lake_levels, turbined_and_power, with_high_lake
+from reservoir.solvers.dp.free_flow import below_dead, best_flow, lake_levels, turbined_and_power, with_high_lake
 from reservoir.solvers.dp.recursion import best_value, reachable_ends, value_between
 
 FloatArray = NDArray[np.float64]
@@ -70,16 +71,35 @@ def fill_values(
                 if little:
                     values[step, state] = benefit - penalty * unmet + value_between(row, later, end)
                     continue
-            lowest, highest = reachable_ends(year, step, storage, rounding, free)
-            lowest, highest = max(lowest, row[low], min(year.numbers[DEAD], highest)), min(highest, row[high])
-            if lowest <= highest:
-                of_best = best_value(plant, year, step, storage, lowest, highest, penalty, row, later, free)
-                values[step, state] = of_best[0]
-            else:
-                values[step, state] = -np.inf
+            values[step, state] = -np.inf
+            for sunk in range(2 if len(free) > 0 else 1):
+                lowest, highest = _ends(year, step, storage, rounding, sunk, free)
+                lowest, highest = max(lowest, row[low]), min(highest, row[high])
+                if lowest <= highest:
+                    of_best = best_value(plant, year, step, storage, lowest, highest, penalty, row, later, free)
+                    values[step, state] = max(values[step, state], of_best[0])
         for state in range(states):
             feasible[state] = values[step, state] > -np.inf
         _extend(grid[step], values[step], feasible, later)
+
+
+@inlined
+def _ends(year: YearRows, step: int, storage: float, rounding_m3s: float, sunk: int, free: Any) -> tuple[float, float]:
+    """Lowest and highest storage that a step can end at, at dead storage and above, or sunk below it; crossed if none.
+
+    Only losses lead below dead storage: all stays there that flows in, and no least release is kept.
+    """
+    lowest, highest = reachable_ends(year, step, storage, rounding_m3s, free)
+    if len(free) == 0:
+        return max(lowest, min(year.numbers[DEAD], highest)), highest
+    if sunk == 0:
+        return max(lowest, year.numbers[DEAD]), highest
+    at_rest, per_flow, inflow = -demanded(year, step), year.rows[HM3_PER_M3S, step], year.rows[INFLOW, step]
+    if lowest > below_dead(year) or year.rows[RELEASE_LOWER, step] > at_rest + rounding_m3s:
+        return np.inf, -np.inf
+    net = at_rest - free.lower[step] + rounding_m3s
+    lowest = max(lowest, storage_after(storage, inflow, net, per_flow, year, step))
+    return lowest, min(highest, below_dead(year))
 
 
 @inlined
@@ -182,7 +202,8 @@ def cell_values(
     end_value = float(rows.end_value) if rows.lake else 0.0
     values[-1] = end_value * (grid[-1] - grid[0, 0])
     if cyclic:
-        values[-1] = 0.0 if former is None else np.interp(grid[-1], *former.end)
+        first = free.kept * (grid[-1] - grid[-1, 0]) if free else np.zeros(grid.shape[1])
+        values[-1] = first if former is None else np.interp(grid[-1], *former.end)
     penalty = year.penalty
     if not short:
         penalty = demand_penalty(year, cost)
@@ -268,7 +289,7 @@ def follow_values(
         From `fill_values`.
     free : FreeFlow
     storages : ndarray, shape (steps + 1,)
-        Filled.
+        Filled but for the first.
     flows : ndarray, shape (6, steps)
         Filled: the release, what the turbines take of it, the power that makes, the free flow of each step, and how
         much above their lowest priced levels are, of the lake below and its own.
@@ -277,14 +298,19 @@ def follow_values(
     for step in range(len(grid) - 1):
         row, storage = grid[step + 1], storages[step]
         rounding = 1e-8 * (abs(grid[step, states - 1]) + 1.0) / year.rows[HM3_PER_M3S, step]
-        lowest, highest = reachable_ends(year, step, storage, rounding, free)
-        lowest, highest = max(lowest, row[0]), min(highest, row[states - 1])
-        if lowest > highest:
-            if lowest - highest > MISSED * (abs(row[states - 1]) + 1.0):
-                return -np.inf
-            lowest = highest = 0.5 * (lowest + highest)
-        of_best = best_value(plant, year, step, storage, lowest, highest, penalty, row, values[step + 1], free)
-        end = of_best[1]
+        most, end = -np.inf, storage
+        for sunk in range(2):
+            lowest, highest = _ends(year, step, storage, rounding, sunk, free)
+            lowest, highest = max(lowest, row[0]), min(highest, row[states - 1])
+            if lowest > highest:
+                if not lowest - highest <= MISSED * (abs(row[states - 1]) + 1.0):
+                    continue
+                lowest = highest = 0.5 * (lowest + highest)
+            of_best = best_value(plant, year, step, storage, lowest, highest, penalty, row, values[step + 1], free)
+            if of_best[0] > most:
+                most, end = of_best
+        if most == -np.inf:
+            return -np.inf
         net = release_to_reach(storage, end, year.rows[INFLOW, step], year.rows[HM3_PER_M3S, step], year, step)
         release, worth = best_flow(plant, year, step, storage, end, net, penalty, free)
         storages[step + 1], flows[0, step], flows[3, step] = end, release, release - net

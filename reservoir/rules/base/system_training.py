@@ -132,7 +132,7 @@ def _worth(plan: SystemPlan) -> FloatArray:
         years: SystemYears = batch  # type: ignore[assignment]
         made = years.operate(np.stack([plan.solutions[place].position for place in places]))
         ones = [np.array([place]) for place in range(len(places))]
-        found += [multipliers(years[one], made[one]) for one in ones]
+        found += [multipliers(years[one], made[one])[: len(plan.system.reservoirs)] for one in ones]
     of_years = np.concatenate(found, axis=1).reshape(len(plan.system.reservoirs), -1, plan.inflow.steps)
     return np.maximum(of_years.swapaxes(0, 1), 0.0)
 

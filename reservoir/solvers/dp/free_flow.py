@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reservoir.hydro.compiled_year import step_value
-from reservoir.hydro.conditions import released, while_operating
+from reservoir.hydro.conditions import demanded, released, while_operating
 from reservoir.hydro.elementwise import clip, curve_value, mean
 from reservoir.hydro.jit import compiled, compiled_part, inlined, part_as_written
 from reservoir.hydro.plant import Plant
-from reservoir.hydro.rows import RELEASE_LOWER, RELEASE_UPPER, TAILWATER, YearRows
+from reservoir.hydro.rows import DEAD, RELEASE_LOWER, RELEASE_UPPER, TAILWATER, YearRows
 from reservoir.hydro.step import head_at, power_at_head, turbined_at
 from reservoir.problems.base import FloatArray
 
@@ -45,6 +45,8 @@ class FreeFlow(NamedTuple):
         The storage of the first node, and nodes in a hm3.
     levels : ndarray, shape (4, steps), or ()
         Prices of levels, where a lake backs a plant up (`PAID`, `RISE`, `CHARGED`, `LOWEST_M`).
+    kept : float
+        What a hm3 is worth at the end, and costs at the start, of a cyclic year that is searched as if both were free.
     """
 
     lower: Any
@@ -57,6 +59,7 @@ class FreeFlow(NamedTuple):
     first: Any
     per_hm3: Any
     levels: Any = ()
+    kept: Any = 0.0
 
     @classmethod
     def between(cls, flows: tuple[FloatArray, FloatArray], prices: Sequence[FloatArray], range_hm3: Any) -> FreeFlow:
@@ -120,6 +123,13 @@ def net_bounds(free: Any, year: YearRows, step: int) -> tuple[float, float]:
     return lower, upper
 
 
+@inlined
+def below_dead(year: YearRows) -> float:
+    """Up to where an end of a step is below dead storage, and not at it by rounding, hm3."""
+    dead: float = year.numbers[DEAD]
+    return dead - 1e-9 * (abs(dead) + 1.0)
+
+
 @compiled_part
 def best_flow(
     plant: Plant, year: YearRows, step: int, storage: float, end: float, net: float, penalty: float, free: Any
@@ -127,6 +137,8 @@ def best_flow(
     """The best release of a step that releases so much more than flows in freely, and what that is worth."""
     lower = max(year.rows[RELEASE_LOWER, step], net + free.lower[step])
     upper = min(year.rows[RELEASE_UPPER, step], net + free.upper[step])
+    if end <= below_dead(year):  # where only losses lead
+        upper = min(upper, -demanded(year, step))
     if not lower < upper:
         lower = upper = 0.5 * (lower + upper)
     best = min(max(best_release(free, step, 0.5 * (storage + end)), lower), upper)
