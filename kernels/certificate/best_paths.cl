@@ -283,7 +283,7 @@ GROUP_KERNEL best_paths(__global const int4 *places, __global const REAL *years,
         GROUP_BARRIER(ALL_MEMORY);
     }
     if (item > 0) return;
-    int start = low < high ? low : 0; // the best of those with an end; all are one where the start is given
+    int start = low <= high ? low : 0; // the best of those with an end; all are one where the start is given
     for (int state = low + 1; state <= high; ++state)
         if (values[state] - problem[WORTH_OF_END] * grid[state] > values[start] - problem[WORTH_OF_END] * grid[start])
             start = state;
@@ -298,7 +298,8 @@ GROUP_KERNEL best_paths(__global const int4 *places, __global const REAL *years,
             reach.lowest = fmax(reach.lowest, row.storage[0]), reach.highest = fmin(reach.highest, row.storage[states - 1]);
             if (reach.lowest > reach.highest) {
                 if (!(reach.lowest - reach.highest <= MISSED * (fabs(row.storage[states - 1]) + 1))) continue;
-                reach.lowest = reach.highest = (reach.lowest + reach.highest) / 2;
+                const REAL middle = (reach.lowest + reach.highest) / 2; // rounding alone does not lead below dead storage
+                reach.lowest = reach.highest = sunk ? middle : fmax(middle, at.step.dead);
             }
             const Found found = best_end(&at, &row, storage, reach.lowest, reach.highest);
             if (found.worth > best.worth) best = found;

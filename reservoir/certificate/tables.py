@@ -306,6 +306,8 @@ def follow_values(
                 if not lowest - highest <= MISSED * (abs(row[states - 1]) + 1.0):
                     continue
                 lowest = highest = 0.5 * (lowest + highest)
+                if not sunk:  # rounding alone does not lead below dead storage
+                    lowest = highest = max(lowest, year.numbers[DEAD])
             of_best = best_value(plant, year, step, storage, lowest, highest, penalty, row, values[step + 1], free)
             if of_best[0] > most:
                 most, end = of_best

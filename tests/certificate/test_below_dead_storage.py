@@ -28,20 +28,26 @@ MISTAKES = {
 }
 
 
-def excesses(bracket):
-    """By how much bounds of small boxes below dead storage are above what their steps come to, as parts of that."""
+def sinking(share=0.01, slack=0.0):
+    """A year whose lake losses take below dead storage, its stages with a free flow, and what storages it reaches."""
     problems = dry(evaporating(free(random_reservoir(3))), 0.02, 0.1)
     zero = np.zeros_like(problems.limits.release_lower_m3s)
-    problems = replace(problems, limits=problems.limits.changed(release_lower=zero))
-    year, random = problems[0], np.random.default_rng(2)
-    limits, rows = year.limits, year.limits.arrays()
-    dead, most = float(limits.dead_hm3), 0.01 * float(limits.dead_hm3) / float(limits.hm3_per_m3s[0])
-    lower, upper, price = np.zeros(12), np.full(12, most), np.full(12, 0.1)
+    year = replace(problems, limits=problems.limits.changed(release_lower=zero))[0]
+    limits = year.limits
+    most = share * float(limits.dead_hm3) / float(limits.hm3_per_m3s[0])
+    flows, price = (np.zeros(12), np.full(12, most)), np.full(12, 0.1)
     prices = price, np.full(12, 2.0), np.zeros(12), np.zeros(12)  # what is released is worth much more than it costs
-    flow = FreeFlow.between((lower, upper), prices, (0.0, float(limits.capacity_hm3)))
-    fill_best(plant_with_cursors(year.model.exact), rows, flow, 1.0)
-    stages = freed(stages_of(limits), flow)
-    known = reachable(limits, stages)
+    flow = FreeFlow.between(flows, prices, (0.0, float(limits.capacity_hm3)))
+    fill_best(plant_with_cursors(year.model.exact), limits.arrays(), flow, 1.0)
+    stages = freed(stages_of(limits), flow, slack)
+    return year, stages, reachable(limits, stages)
+
+
+def excesses(bracket):
+    """By how much bounds of small boxes below dead storage are above what their steps come to, as parts of that."""
+    year, stages, known = sinking()
+    limits, rows, random = year.limits, year.limits.arrays(), np.random.default_rng(2)
+    dead, most, price = float(limits.dead_hm3), float(stages.free.upper[0]), stages.free.price
     stages = told_by_mean(year.model.exact, stages, known)
     for step in range(12):
         gain, volume = float(rows.inflow[step]), float(limits.hm3_per_m3s[step])

@@ -16,7 +16,8 @@ from reservoir.certificate.stages import freed
 from reservoir.certificate.together import Together
 from reservoir.errors import DeviceError
 from reservoir.opencl import Session, assemble
-from tests.certificate.device_cases import CASES, boxes_of, narrowed, of_device, on_host, tabled
+from tests.certificate.device_cases import CASES, boxes_of, narrowed, of_device, on_host, random_cells, tabled
+from tests.certificate.test_below_dead_storage import sinking
 from tests.certificate.test_free_flow import NAMES, backed_up, free_of
 
 SOURCE = assemble(on_device.FILES_IF_FREE, definitions(free=True))
@@ -146,7 +147,10 @@ MISTAKES = {
     "no slack": ("LOW(stage->free_slack), -OF_LOSS", "0.0, -OF_LOSS"),
     "a middle where no step is": ("if (found > -INFINITY) above_floor =", "above_floor ="),
     "means tell of what ends below dead storage": ("if (y.high < LOW(stage->dead)) return INFINITY;", ""),
-    "something is released there": (", most_released(stage, y)}", ", HIGH(stage->release_upper)}"),
+    "something is released there": (
+        "? HIGH(stage->at_rest) : HIGH(stage->release_upper)",
+        "? HIGH(stage->release_upper) : HIGH(stage->release_upper)",
+    ),
     "nor a part of what is lost": ("-OF_LOSS * floor", "0.0"),
     "one side of the best": ("if (end == range.low) return", "return"),
     "parts are never narrower": ("&& width > narrowest && parts", "&& false && parts"),
@@ -155,17 +159,37 @@ MISTAKES = {
 }
 
 
+def sinking_boxes():
+    """The same of a lake that losses take below dead storage, with cells about there."""
+    year, stages, known = sinking(share=1e3, slack=5.0)
+    plant, (stages,) = tabled(year.model.exact, [stages])
+    dead, random = float(year.limits.dead_hm3), np.random.default_rng(4)
+    cells = random_cells(year, random)
+    lowest = np.append(known.lower, known.lower[-1])[np.repeat(np.arange(14), 12)]
+    middle = lowest + 1.5 * random.random(len(lowest)) * (dead - lowest)
+    half = (dead - lowest) * 10.0 ** random.uniform(-4, -1, len(lowest))
+    cells = cells._replace(lower=middle - half, upper=middle + half)
+    return plant, [told_by_mean(plant, stages, known, ROOM)], [cells]
+
+
 @pytest.fixture(scope="module")
 def by_compiled_code():
-    """Boxes with every term and without, and their brackets by compiled code."""
+    """Boxes with every term and without, and below dead storage, and their brackets by compiled code."""
     cases = [("losses", True), ("random 0", False), ("random 1", True)]
-    given = [free_boxes(name, every_term=every_term) for name, every_term in cases]
+    given = [*(free_boxes(name, every_term=every_term) for name, every_term in cases), sinking_boxes()]
     return [(of, on_host(*of)) for of in given]
 
 
 def with_mistake(monkeypatch, source, before, after):
     assert source.count(before) == 1
     monkeypatch.setattr(on_device, "assemble", lambda *_: source.replace(before, after))
+
+
+def test_a_device_bounds_what_ends_below_dead_storage_as_compiled_code_to_the_last_bit(device):
+    plant, horizons, cells = sinking_boxes()
+    expected = on_host(plant, horizons, cells)
+    assert np.isfinite(expected).sum() > 50
+    assert np.array_equal(of_device(device, plant, horizons, pairs_of(cells)), expected)
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
