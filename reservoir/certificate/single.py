@@ -241,6 +241,27 @@ class Single:
         worth += self.end_value(free) * (storages[-1] - storages[0])
         return Path(worth, storages, flows[:2], flows[2], flows[3], flows[4:])
 
+    def returning(self, free: FreeFlow, path: Path) -> Path:
+        """The best path of a cyclic year that ends where it starts, of those from an end of a path that need not.
+
+        Or from where the schedule starts. Best releases are told; what is kept has no price. Other years have their path.
+        """
+        if not self.year.limits.cyclic or not np.isfinite(path.worth):
+            return path
+        starts = np.unique([path.storages_hm3[0], path.storages_hm3[-1], self.path_hm3[0]])
+        found = [self._from(start, free._replace(kept=0.0), path.storages_hm3) for start in starts]
+        return max(found, key=lambda each: each.worth)
+
+    def _from(self, start_hm3: float, free: FreeFlow, path_hm3: FloatArray) -> Path:
+        """The best path from a storage that ends there, near another."""
+        limits = self.year.limits.starting_at(start_hm3)
+        known = reachable(limits, self.stages)
+        if known.empty_step is not None:
+            return Path(-np.inf, path_hm3, self.flows, free.price, free.price, np.empty(0))
+        grids = [grid_of(first_intervals(known, near, cyclic=False)) for near in (self.path_hm3, path_hm3)]
+        held = replace(self, rows=replace(limits, cyclic=False).arrays())
+        return held._best_on(np.sort(np.concatenate(grids, axis=1)), free)
+
     def proven(
         self, free: FreeFlow, path: Path, effort: Effort, least: float | None = None, by: Bracketing | None = None
     ) -> ProvenBound:

@@ -208,7 +208,8 @@ class SystemProblem:
             paid[place, self._counted(place)] += side * price * self.batch.hm3_per_m3s[0]
             constant -= side * float(price @ self._owed_hm3(place, side))
         levels, kept = self._of_levels(prices), np.zeros(len(paid))
-        kept[self.cyclic] = prices[self._kept_from :][: len(self.cyclic)].mean(axis=1)
+        for place, price in zip(self.cyclic, prices[self._kept_from :], strict=False):  # without a price, nothing
+            kept[place] = price.mean()
         each = zip(self.singles, prices[: len(paid)], paid, levels, kept.tolist(), strict=True)
         return [single.priced(*of) for single, *of in each], constant
 
@@ -261,6 +262,13 @@ class SystemProblem:
             paths = list(self._at_once(Single.best, self.singles, frees))
         else:
             paths = best_paths(self.together, self.singles, frees)
+        return constant + sum(path.worth for path in paths), constant, frees, paths
+
+    def _near(self, prices: FloatArray) -> tuple[float, float, list[FreeFlow], list[Path]]:
+        """The same of paths that end where they start in cyclic years, near which proofs look."""
+        _, constant, frees, paths = self.valued(prices)
+        if self.cyclic:
+            paths = list(self._at_once(Single.returning, self.singles, frees, paths))
         return constant + sum(path.worth for path in paths), constant, frees, paths
 
     def _at_once(self, call: Callable[..., Item], *of_each: Iterable[Any]) -> Iterator[Item]:
@@ -388,7 +396,7 @@ class SystemProblem:
 
         Where all but one come to no more than is proved, that one must come to what is missing.
         """
-        worth, constant, frees, paths = self.valued(prices)
+        worth, constant, frees, paths = self._near(prices)
         short = worth - self.fitness
         most = [path.worth - (1.0 + _SPARE) * short for path in paths]
         efforts = repeat(self._effort(0.0, seconds, levels=_LEVELS))
@@ -447,7 +455,7 @@ class SystemProblem:
         """
         if any(single.known.may_run_dry for single in self.singles):
             return SystemBound(np.inf, prices, ())
-        worth, constant, frees, paths = self.valued(prices)
+        worth, constant, frees, paths = self._near(prices)
         scale = self.scale(frees)
         most = gap * self.size
         if np.isfinite(worth):
