@@ -242,9 +242,10 @@ class Single:
         return Path(worth, storages, flows[:2], flows[2], flows[3], flows[4:])
 
     def returning(self, free: FreeFlow, path: Path) -> Path:
-        """The best path of a cyclic year that ends where it starts, of those from an end of a path that need not.
+        """The best path of a cyclic year that ends where it starts; of other years, their path.
 
-        Or from where the schedule starts. Best releases are told; what is kept has no price. Other years have their path.
+        Of starts, both ends of a path that may end elsewhere are tried, and the schedule's. Best releases are told; what
+        is kept has no price.
         """
         if not self.year.limits.cyclic or not np.isfinite(path.worth):
             return path
