@@ -244,8 +244,8 @@ class Single:
     def returning(self, free: FreeFlow, path: Path) -> Path:
         """The best path of a cyclic year that ends where it starts; of other years, their path.
 
-        Of starts, both ends of a path that may end elsewhere are tried, and the schedule's. Best releases are told; what
-        is kept has no price.
+        Of starts, both ends of a path that may end elsewhere are tried, and the schedule's. Best releases are told; and
+        what is kept has no price.
         """
         if not self.year.limits.cyclic or not np.isfinite(path.worth):
             return path
