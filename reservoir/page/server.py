@@ -39,8 +39,8 @@ ADDRESS = "127.0.0.1"
 MESSAGE_BYTES, MESSAGES_A_SECOND, MOST_SOCKETS, _MOST_WAITING = 20_000, 20, 3, 8
 #: Progress is told at most so often, in seconds; seconds after the last socket closed, if the program is to end then.
 _TOLD_SECONDS, IDLE_SECONDS = 0.2, 600.0
-#: Of these the newest alone is answered, one at a time.
-_PLANNED = ("preview", "full")
+#: Of these the newest alone is answered, one at a time, in so many seconds at most.
+_PLANNED, PLAN_SECONDS = ("preview", "full"), 60.0
 #: These are answered where plans are made, too, one after the other.
 _MADE_BY_PLANNER = ("open", "values", "prepare")
 #: Files of the workspace that a browser is shown.
@@ -247,24 +247,21 @@ class Conversation:
                 raise CancelledError
             nonlocal told_at, told_stage
             now = time.monotonic()
+            if ask.get("kind") in _PLANNED and now - began > PLAN_SECONDS:
+                mend = "save it, and the command takes as long as it needs"
+                raise InputError(f"is not planned after {PLAN_SECONDS:g} s, the most on a page", mend=mend)
             if now - told_at >= _TOLD_SECONDS or stage != told_stage:
                 told_at, told_stage = now, stage
                 progress = {"id": number, "stage": stage, "done": done if math.isfinite(done) else 0, "total": total}
                 with suppress(RuntimeError):  # the page ended
                     self._loop.call_soon_threadsafe(self._tell, progress)
 
-        began = time.perf_counter()
+        began = time.monotonic()
         try:
             answer = await self._loop.run_in_executor(pool, self._desk.answer, ask, tell)
-            answer = {"id": number, "answer": answer, "seconds": round(time.perf_counter() - began, 3)}
-        except CancelledError as end:
-            answer = {"id": number, "cancelled": str(end)}
-        except ReservoirError as fault:
-            answer = {"id": number, "fault": faults(fault)}
-        except Exception as fault:
-            _LOG.exception("a question of the page: %s", ask.get("kind"))
-            text = f"Error in the program, not in your input: {type(fault).__name__}: {fault}"
-            answer = {"id": number, "fault": [{"text": text, "key": ""}]}
+            answer = {"id": number, "answer": answer, "seconds": round(time.monotonic() - began, 3)}
+        except Exception as error:
+            answer = {"id": number, **_refusal(error, ask.get("kind"))}
         await self._send(answer)
 
     def _tell(self, progress: Mapping[str, Any]) -> None:
@@ -273,6 +270,19 @@ class Conversation:
     async def _send(self, content: Mapping[str, Any]) -> None:
         with suppress(RuntimeError, WebSocketDisconnect):  # the browser went
             await self._browser.send_text(json.dumps(content, allow_nan=False, separators=(",", ":")))
+
+
+def _refusal(error: Exception, kind: Any) -> dict[str, Any]:
+    """What a browser is told in place of an answer."""
+    if isinstance(error, RuntimeError) and isinstance(error.__cause__, ReservoirError):
+        error = error.__cause__  # what ended a plan from within (`reservoir.solvers.engine.callers_own`)
+    if isinstance(error, CancelledError):
+        return {"cancelled": str(error)}
+    if isinstance(error, ReservoirError):
+        return {"fault": faults(error)}
+    _LOG.error("a question of the page: %s", kind, exc_info=error)
+    text = f"Error in the program, not in your input: {type(error).__name__}: {error}"
+    return {"fault": [{"text": text, "key": ""}]}
 
 
 def faults(error: ReservoirError) -> list[dict[str, str]]:

@@ -149,6 +149,17 @@ def test_limits_that_no_year_can_keep_are_named_first(asker):
     assert row["compared_years"] == told["kept"].count(True)
 
 
+def test_a_plan_that_takes_too_long_or_is_cancelled_is_told_in_words(asker, monkeypatch):
+    with asker.socket() as socket:
+        monkeypatch.setattr("reservoir.page.server.PLAN_SECONDS", 0.0)
+        late = asked(socket, "full", 1, wish={"plant.installed_capacity_mw": 3900})
+        assert "not planned after 0 s, the most on a page. Fix: save it" in late["fault"][0]["text"]
+        monkeypatch.undo()
+        socket.send(json.dumps({"kind": "cancel", "of": 3}))
+        assert asked(socket, "full", 3, wish={})["cancelled"] == "cancelled: nothing was written"
+        assert asked(socket, "full", 2, wish={})["answer"]["accepted"]
+
+
 def test_the_newest_wish_wins(asker):
     with asker.socket() as socket:
         for number in range(1, 6):
