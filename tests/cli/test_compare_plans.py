@@ -86,7 +86,7 @@ def test_what_no_variant_can_be_is_refused(call, plans, tmp_path):
     words = ("plan", plans / "base.csv", "--reservoir", plans / "base.toml", "--out", "b", "--vary")
     for key, said in (
         ("storage.full_af=9:10:2", "storage.full_af: is in another unit there; expected full_hm3, as the file has it"),
-        ("x:storage.full_hm3=9:10:2", 'is no reservoir of this file (found "x")'),
+        ("x:storage.full_hm3=9:10:2", 'is no reservoir or link of this file (found "x")'),
         ("storage.full_hm3=9:9:2", "has no key, or not two different ends of its range"),
         ("storage.full_hm3=9:nan:2", "has no key, or not two different ends"),
         ("storage.full_hm3=9:10:1", "asks for 1 values, not for 2 to 100"),
