@@ -250,15 +250,16 @@ class Single:
         if not self.year.limits.cyclic or not np.isfinite(path.worth):
             return path
         starts = np.unique([path.storages_hm3[0], path.storages_hm3[-1], self.path_hm3[0]])
-        found = [self._from(start, free._replace(kept=0.0), path.storages_hm3) for start in starts]
-        return max(found, key=lambda each: each.worth)
+        each = (self._from(start, free._replace(kept=0.0), path.storages_hm3) for start in starts)
+        found = [held for held in each if held is not None and np.isfinite(held.worth)]
+        return max(found, key=lambda held: held.worth, default=path)
 
-    def _from(self, start_hm3: float, free: FreeFlow, path_hm3: FloatArray) -> Path:
-        """The best path from a storage that ends there, near another."""
+    def _from(self, start_hm3: float, free: FreeFlow, path_hm3: FloatArray) -> Path | None:
+        """The best path from a storage that ends there, near another; None if none does."""
         limits = self.year.limits.starting_at(start_hm3)
         known = reachable(limits, self.stages)
         if known.empty_step is not None:
-            return Path(-np.inf, path_hm3, self.flows, free.price, free.price, np.empty(0))
+            return None
         grids = [grid_of(first_intervals(known, near, cyclic=False)) for near in (self.path_hm3, path_hm3)]
         held = replace(self, rows=replace(limits, cyclic=False).arrays())
         return held._best_on(np.sort(np.concatenate(grids, axis=1)), free)
