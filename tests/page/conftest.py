@@ -82,9 +82,17 @@ def browser() -> Iterator[Any]:
         "playwright.sync_api", reason="Playwright is not installed: pip install playwright"
     )
     with playwright.sync_playwright() as started:
+        playwright.expect.set_options(timeout=120_000)  # a machine that does much else takes its time
         chromium = started.chromium.launch(executable_path=BROWSER, args=["--no-sandbox", "--disable-dev-shm-usage"])
         yield chromium
         chromium.close()
+
+
+def expect(what: Any) -> Any:
+    """What must come to be of a page or of a part of it: an assertion that waits, where a look at once would race."""
+    from playwright.sync_api import expect
+
+    return expect(what)
 
 
 @contextmanager
@@ -93,7 +101,7 @@ def window_on(served: Served, browser: Any) -> Iterator[Any]:
     said: list[str] = []
     asked: list[str] = []
     context = browser.new_context(viewport={"width": 1400, "height": 1000})
-    context.set_default_timeout(120_000)  # a machine that does much else takes its time
+    context.set_default_timeout(120_000)
     window = context.new_page()
     window.on("console", lambda message: said.append(message.text))
     window.on("pageerror", lambda error: said.append(str(error)))

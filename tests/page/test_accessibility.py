@@ -5,12 +5,13 @@ axe-core (MPL 2.0) lies in ``vendor`` for this test alone.
 
 from __future__ import annotations
 
+import re
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from tests.page.conftest import desk_of, serving, window_on
+from tests.page.conftest import desk_of, expect, serving, window_on
 
 pytestmark = pytest.mark.timeout(300)
 AXE = Path(__file__).parent / "vendor" / "axe-4.14.1.min.js"
@@ -33,13 +34,13 @@ def test_every_screen_keeps_the_rules_of_accessibility(opened):
 def test_every_handle_is_a_slider_with_a_name_and_a_value_in_words(opened):
     sliders = opened.get_by_role("slider")
     sliders.first.wait_for()
-    assert sliders.count() == 24
+    expect(sliders).to_have_count(24)
     names = {each.get_attribute("aria-label") for each in sliders.all()}
     assert len(names) == 24
     assert "lower storage limit at the end of Dec" in names
-    assert sliders.first.get_attribute("aria-valuetext").endswith(" hm³")
+    expect(sliders.first).to_have_attribute("aria-valuetext", re.compile(" hm³$"))
     twins = opened.locator("input[data-side]")
-    assert twins.count() == 24
+    expect(twins).to_have_count(24)
 
 
 def test_the_end_of_the_program_is_told(browser, tmp_path):

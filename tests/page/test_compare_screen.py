@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tests.page.conftest import narrow
+from tests.page.conftest import expect, narrow
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -28,14 +28,14 @@ def test_plans_are_compared_a_range_is_planned_and_a_row_opens_its_plan(opened, 
     opened.get_by_role("radio", name="first is the base").check()
     opened.get_by_role("checkbox", name="compare lower").check()
     differs = opened.get_by_role("region", name="What differs in the inputs")
-    assert differs.locator("tbody tr").first.text_content().startswith("lowerplant.installed_capacity_mw")
+    expect(differs.locator("tbody tr").first).to_have_text(re.compile("^lowerplant.installed_capacity_mw"))
     plans = opened.get_by_role("region", name="What the plans come to").locator("tbody tr")
+    expect(plans.filter(has_text="lower")).to_contain_text("−")
     assert plans.count() >= 2
-    assert "−" in plans.filter(has_text="lower").text_content()
     opened.get_by_role("heading", name="Fronts: Energy of 62 years (GWh) against Firm power (MW)").wait_for()
-    assert opened.locator("#screen canvas").count() == 3
+    expect(opened.locator("#screen canvas")).to_have_count(3)
     opened.get_by_text("Medians as a table").click()
-    assert opened.get_by_role("region", name="medians").locator("tbody tr").count() == 12
+    expect(opened.get_by_role("region", name="medians").locator("tbody tr")).to_have_count(12)
 
     opened.get_by_label("Key", exact=True).fill("plant.capacity_mw")
     opened.get_by_label("from", exact=True).fill("3,600")
@@ -67,7 +67,7 @@ def test_plans_are_compared_a_range_is_planned_and_a_row_opens_its_plan(opened, 
     opened.locator("code", has_text=shown).wait_for(timeout=120_000)
     opened.get_by_role("radio", name="two/base is the base", checked=True).wait_for()
     plans.filter(has_text="installed_capacity_mw-3000").wait_for()
-    assert plans.count() == 3
+    expect(plans).to_have_count(3)
 
     narrow(opened)
     plans.filter(has_text="installed_capacity_mw-3000").get_by_role("button").click()

@@ -9,7 +9,7 @@ import pytest
 
 from reservoir.errors import InputError
 from tests.golden.lake import LAKES, write_files
-from tests.page.conftest import desk_of, narrow, quiet
+from tests.page.conftest import desk_of, expect, narrow, quiet
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.device]
 
@@ -86,9 +86,9 @@ def test_a_point_is_chosen_in_a_browser_and_planned(opened, served):
         opened.get_by_role("button", name="Find the front").click()
         point = opened.get_by_role("group", name="points of the front").get_by_role("button").nth(1)
         point.wait_for()
-        assert opened.locator("#state").text_content().startswith("Found in")
+        expect(opened.locator("#state")).to_have_text(re.compile("^Found in"))
         point.focus()
-        assert "p2: Energy of 62 years (GWh)" in opened.locator("#state").text_content()
+        expect(opened.locator("#state")).to_contain_text("p2: Energy of 62 years (GWh)")
         narrow(opened)
         boxes = [each.bounding_box() for each in opened.locator(".point .dot").all()]
         assert boxes[0]["x"] > boxes[1]["x"] > boxes[2]["x"] > 0  # less energy, more power

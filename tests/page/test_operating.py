@@ -19,7 +19,7 @@ from reservoir.report import advice
 from reservoir.rules import fit
 from reservoir.text.strict_json import strict_json
 from tests.io.two_dams import wide, write_two
-from tests.page.conftest import narrow, quiet
+from tests.page.conftest import expect, narrow, quiet
 
 pytestmark = pytest.mark.timeout(300)
 MAY = {"level": "1,200", "inflow": 800}
@@ -212,14 +212,14 @@ def test_advice_follows_the_typing_in_a_browser(opened, served, ruled):
         before = row.text_content()
         level.fill("5000")
         opened.locator("label .fault", has_text="1100.00 to 1245.00 m").wait_for()
-        assert level.get_attribute("aria-invalid") == "true"
-        assert row.text_content() == before
+        expect(level).to_have_attribute("aria-invalid", "true")
+        expect(row).to_have_text(before)
         level.fill("1200")
         opened.locator("summary", has_text="Why linear").click()
         opened.get_by_role("row", name=re.compile("^Optimised years")).wait_for()
         opened.get_by_label("Units").select_option("us")
         opened.get_by_role("columnheader", name="End level, ft").wait_for()
-        assert opened.get_by_label("Level, ft").input_value() == "3937.008"
+        expect(opened.get_by_label("Level, ft")).to_have_value("3937.008")
         narrow(opened)
     finally:
         shutil.rmtree(folder)

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from reservoir.io.reservoir_toml.reader import read_reservoir
-from tests.page.conftest import narrow
+from tests.page.conftest import expect, narrow
 
 pytestmark = pytest.mark.timeout(300)
 MAY = "upper storage limit at the end of May"
@@ -28,30 +28,30 @@ def test_a_limit_is_dragged_undone_and_typed(opened):
     planned(opened)
     base = energies(opened)[0]
     handle = opened.get_by_role("slider", name=MAY)
-    before, box = float(handle.get_attribute("aria-valuenow")), handle.locator(".dot").bounding_box()
+    before, box = handle.get_attribute("aria-valuenow"), handle.locator(".dot").bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     opened.mouse.move(x, y)
     opened.mouse.down()
     for step in range(1, 9):
         opened.mouse.move(x, y + 10 * step)
     opened.mouse.up()
-    assert float(handle.get_attribute("aria-valuenow")) < before - 500
+    assert float(handle.get_attribute("aria-valuenow")) < float(before) - 500
     planned(opened)
     opened.locator("aside table", has_text="less").first.wait_for()
     assert energies(opened)[0] == base != energies(opened)[1]
 
     opened.get_by_role("button", name="Undo").click()
     opened.locator("aside table").filter(has_not_text="less").first.wait_for()
-    assert float(handle.get_attribute("aria-valuenow")) == before
+    expect(handle).to_have_attribute("aria-valuenow", before)
     handle.focus()
     handle.press("PageDown")
     opened.locator("aside table", has_text="less").first.wait_for()
-    assert float(handle.get_attribute("aria-valuenow")) < before
+    assert float(handle.get_attribute("aria-valuenow")) < float(before)
 
     field = opened.get_by_label("Installed capacity of the plant, MW")
     field.fill("many")
     field.press("Enter")
-    assert field.get_attribute("aria-invalid") == "true"
+    expect(field).to_have_attribute("aria-invalid", "true")
     opened.get_by_text("“many” is no number").wait_for()
     field.fill("-5")
     field.press("Enter")
@@ -61,7 +61,7 @@ def test_a_limit_is_dragged_undone_and_typed(opened):
     planned(opened)
     opened.get_by_role("button", name="Back to base").click()
     opened.locator("aside table").filter(has_not_text="less").first.wait_for()
-    assert field.input_value() == "4200"
+    expect(field).to_have_value("4200")
 
 
 def test_what_is_saved_is_the_commands_and_opens_again(opened, served):
@@ -77,7 +77,7 @@ def test_what_is_saved_is_the_commands_and_opens_again(opened, served):
     opened.get_by_label("Name of the plan").fill("lower-may")
     opened.get_by_role("button", name="Save", exact=True).click()
     opened.locator("#state", has_text="Saved in").wait_for(timeout=120_000)
-    assert "reservoir plan --case xiaowan --reservoir lower-may.toml" in opened.locator("code").first.text_content()
+    expect(opened.locator("code").first).to_contain_text("reservoir plan --case xiaowan --reservoir lower-may.toml")
 
     folder = served.desk.workspace.folder
     assert read_reservoir(folder / "lower-may.toml").storage_upper_hm3[4] == pytest.approx(told)
@@ -87,7 +87,7 @@ def test_what_is_saved_is_the_commands_and_opens_again(opened, served):
     assert plan["energy_gwh"] / plan["years"] == pytest.approx(shown, abs=1)
     with opened.context.expect_page() as report:
         opened.get_by_role("link", name="Its report").click()
-    assert "xiaowan" in report.value.title()
+    expect(report.value).to_have_title(re.compile("xiaowan"))
     report.value.close()
 
 

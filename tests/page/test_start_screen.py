@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.page.conftest import narrow, quiet
+from tests.page.conftest import expect, narrow, quiet
 from tests.page.test_start import LEVELS, RECORD
 
 pytestmark = pytest.mark.timeout(300)
@@ -40,14 +40,14 @@ def test_two_files_become_a_plan_and_a_bundled_case_is_opened(served, opened):
     full.fill("1500")
     opened.get_by_label("unit of the full (maximum) storage").select_option("ft (level)")
     opened.get_by_text("expected 1300 to 1410 ft").wait_for()
-    assert full.get_attribute("aria-invalid") == "true"
+    expect(full).to_have_attribute("aria-invalid", "true")
     full.fill("1,400")
     full.press("Tab")
     opened.get_by_text("no thousands separator").wait_for()
     opened.get_by_label("the constant level below the dam", exact=True).fill("360")
     opened.get_by_role("button", name="Plan it").click()
     told(opened, "nobody gave this number")  # nothing was lost, nothing is planned
-    assert full.input_value() == "1,400"
+    expect(full).to_have_value("1,400")
     full.fill("1400")
     full.press("Tab")
     told(opened, "8 still to be given or kept")
@@ -63,8 +63,8 @@ def test_two_files_become_a_plan_and_a_bundled_case_is_opened(served, opened):
         opened.locator("#title", has_text="levels, 10 years").wait_for(timeout=120_000)
         assert served.desk.opened.case.base.name == "levels"
         opened.get_by_role("tab", name="Start").click()
-        assert opened.get_by_label("the full (maximum) storage", exact=True).input_value() == "1400"
-        assert pasted.input_value() == LEVELS
+        expect(opened.get_by_label("the full (maximum) storage", exact=True)).to_have_value("1400")
+        expect(pasted).to_have_value(LEVELS)
         opened.get_by_role("button", name="xiaowan", exact=True).click()
         opened.locator("#title", has_text="62 years").wait_for(timeout=120_000)
     finally:

@@ -13,7 +13,7 @@ from reservoir.page.drawn import drawn_system
 from reservoir.page.workspace import CancelledError
 from reservoir.planning.tradeoff import FRONT_STAGES
 from reservoir.zoo import zoo_case
-from tests.page.conftest import desk_of, quiet, serving, window_on
+from tests.page.conftest import desk_of, expect, quiet, serving, window_on
 from tests.page.test_session import LANCANG
 
 LESS = {"xiaowan:plant.installed_capacity_mw": 3300, "xiaowan to nuozhadu:travel_hours": 73.05}
@@ -91,13 +91,13 @@ def test_a_front_of_a_system_tells_its_points_and_how_many_were_planned_when_it_
 def test_a_place_is_chosen_on_the_drawing(desk, browser):
     with serving(desk) as served, window_on(served, browser) as window:
         group = window.get_by_role("radiogroup", name="Reservoirs of the system")
-        assert group.get_by_role("radio", name="xiaowan", checked=True).count() == 1
+        expect(group.get_by_role("radio", name="xiaowan", checked=True)).to_have_count(1)
         group.get_by_role("radio", name="nuozhadu").click()
         chosen = group.get_by_role("radio", name="nuozhadu", checked=True)
         chosen.wait_for()
         chosen.press("ArrowUp")
         group.get_by_role("radio", name="xiaowan", checked=True).wait_for()
-        assert window.evaluate("document.activeElement.getAttribute('aria-label')") == "xiaowan"
+        expect(group.get_by_role("radio", name="xiaowan")).to_be_focused()
         field = window.get_by_label("Installed capacity")
         field.fill("3300")
         field.press("Enter")
@@ -114,7 +114,7 @@ def test_a_place_is_chosen_on_the_drawing(desk, browser):
         target.press("Enter")
         group.get_by_role("radio", name="nuozhadu").click()
         group.get_by_role("radio", name="nuozhadu", checked=True).wait_for()
-        assert target.input_value() == "2500"
-        assert window.get_by_label("Installed capacity").input_value() == "5850"
+        expect(target).to_have_value("2500")
+        expect(window.get_by_label("Installed capacity")).to_have_value("5850")
         window.locator("#state", has_text="Checked").wait_for()
-        assert not window.locator(".fault", has_text="expected").count()
+        expect(window.locator(".fault", has_text="expected")).to_have_count(0)
