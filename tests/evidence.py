@@ -45,8 +45,9 @@ class Row(NamedTuple):
     name : str
         The folder's name, and the kind of device behind it where there is more than one: ``bench-tsp-cpu``.
     commands : tuple of str
-        What makes it, in order. ``{out}`` stands for the folder, ``{device}`` for the device, ``{jobs}`` for the number
-        of processors. A command that names no folder prints its result, which is kept in a file of the command's name.
+        What makes it, in order: of the program, of Python or of make. ``{out}`` stands for the folder, ``{device}`` for
+        the device, ``{jobs}`` for the number of processors. A command that names no folder prints its result, which is
+        kept in a file of the command's name.
     kinds : tuple of str
         Kinds of devices.
     note : str
@@ -113,6 +114,16 @@ ROWS = (
         kinds=("cpu",),
     ),
     _bench("cascade", options="--jobs {jobs}", kinds=("cpu",)),
+    Row("first-answer", ("python -m tests.walk --out {out}",), kinds=("cpu",)),
+    Row(
+        "suite",
+        (
+            "make test PYTEST_ADDOPTS=--junitxml={out}/suite.xml",
+            "python -m tests.walk --suite {out}/suite.xml --out {out}",
+        ),
+        kinds=("cpu",),
+        left_out=("suite.xml",),
+    ),
 )
 
 
@@ -178,11 +189,11 @@ def _filled(command: str, kind: str, folder: Path | str) -> str:
 
 def _run(command: str, kind: str, folder: Path) -> None:
     words = shlex.split(_filled(command, kind, folder))
-    assert words[0] == "reservoir"
     print(f"$ {shlex.join(words)}", flush=True)
     printed = None if "{out}" in command else subprocess.PIPE
     done = subprocess.run(
-        [sys.executable, "-m", *words],
+        {"python": [sys.executable], "reservoir": [sys.executable, "-m", "reservoir"]}.get(words[0], words[:1])
+        + words[1:],
         cwd=ROOT,
         stdout=printed,
         text=True,

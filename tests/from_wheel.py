@@ -32,7 +32,7 @@ FOREIGN_WARNINGS: tuple[str, ...] = ()
 _PLACE = "import pathlib, reservoir; print(pathlib.Path(reservoir.__file__).parent)"
 _FEW_YEARS = "print(*[row for row in open('first/inflow.csv', encoding='utf-8') if row[0] != '#'][:5], sep='', end='')"
 #: A browser's way to an answer: the printed address gives a cookie, the cookie the page and its socket.
-_PAGE = """
+FIRST_ANSWER = """
 import json, subprocess, sys, urllib.request
 from http.cookiejar import CookieJar
 from websockets.sync.client import connect
@@ -64,7 +64,7 @@ def jobs_of(python: Path) -> list[tuple[str, list[str], str]]:
     commands = [(f"reservoir {line}", [str(python), "-m", "reservoir", *line.split()], "") for line in COMMANDS]
     plan = next(place for place, (name, *_) in enumerate(commands) if " plan " in name)
     commands.insert(plan + 1, ("four years of its record", [str(python), "-c", _FEW_YEARS], "few.csv"))
-    return [*commands, ("reservoir page", [str(python), "-c", _PAGE], "")]
+    return [*commands, ("reservoir page", [str(python), "-c", FIRST_ANSWER], "")]
 
 
 def main() -> int:
