@@ -113,7 +113,8 @@ ROWS = (
         options="--years 20 --systems 300 --committed 50 --jobs {jobs} --prove-seconds 30",
         kinds=("cpu",),
     ),
-    _bench("cascade", options="--jobs {jobs}", kinds=("cpu",)),
+    _bench("cascade", options="--sets linear,lancang,horizons,rules --peers --jobs {jobs}", kinds=("cpu",)),
+    _bench("cascade", name="bench-cascade-random", options="--sets random --jobs {jobs}", kinds=("cpu",)),
     Row("first-answer", ("python -m tests.walk --out {out}",), kinds=("cpu",)),
     Row(
         "suite",
