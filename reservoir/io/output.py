@@ -265,14 +265,15 @@ def require_free(path: Path, *, force: bool, choose: str, replace: str) -> None:
     Raises
     ------
     OutputError
-        If it exists and `force` is off, or is no file; see `write_new`.
+        If it exists and `force` is off, is no file, or what should be its folder cannot be one; see `write_new`.
     """
+    check_place(path.parent)
     if path.exists() and not (force and path.is_file()):
         raise _refused(path, "already exists", choose if path.is_dir() else f"{choose}, or {replace}")
 
 
 def write_new(path: Path, content: str | Callable[[Path], object], *, force: bool, choose: str, replace: str) -> None:
-    """Write a file that is not there yet, or with `force` replace it.
+    """Write a file that is not there yet, or with `force` replace it; folders that its path names are made.
 
     Parameters
     ----------
@@ -291,6 +292,7 @@ def write_new(path: Path, content: str | Callable[[Path], object], *, force: boo
     """
     try:
         require_free(path, force=force, choose=choose, replace=replace)
+        path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, content)
     except (OSError, ValueError) as error:
         raise _refused(path, f"cannot be written ({getattr(error, 'strerror', None) or error})", choose) from error

@@ -156,12 +156,18 @@ def test_force_replaces_them(call, record, tmp_path):
         (["--shift-season", "2 weeks"], '--shift-season: is not understood (found "2 weeks"); expected days from'),
         (["--out", "made.zarr"], "made.zarr: Zarr is not written"),
         (["--out", "."], "already exists. Fix: choose another --out"),
-        (["--out", "none/made.csv", "--no-check"], "cannot be written (No such file or directory)"),
+        (["--out", "record.csv/made.csv"], "record.csv: is a file, not a folder. Fix: choose another path"),
+        (["--out", "record.csv/in/made.csv"], "record.csv: cannot be a folder: part of its path is a file"),
     ],
 )
 def test_what_is_wrong_is_said_in_words(call, record, tmp_path, arguments, told):
     assert told in call("synth", "record.csv", *arguments, status=2).err
     assert names(tmp_path) == ["record.csv"]
+
+
+def test_a_folder_that_is_not_there_is_made(call, record, tmp_path):
+    call("synth", "record.csv", "--years", "30", "--no-check", "--out", "new/below/made.csv")
+    assert names(tmp_path / "new" / "below") == ["made.csv"]
 
 
 def test_a_short_record_and_an_ensemble_are_refused(call, record, short_record, tmp_path):
