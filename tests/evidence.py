@@ -26,6 +26,8 @@ from typing import Any, NamedTuple
 
 from PIL import Image
 
+from reservoir.synthetic import METHODS
+
 ROOT = Path(__file__).parents[1]
 REPORTS = ROOT / "reports"
 #: In each folder: how it was made.
@@ -46,8 +48,8 @@ class Row(NamedTuple):
         The folder's name, and the kind of device behind it where there is more than one: ``bench-tsp-cpu``.
     commands : tuple of str
         What makes it, in order: of the program, of Python or of make. ``{out}`` stands for the folder, ``{device}`` for
-        the device, ``{jobs}`` for the number of processors. A command that names no folder prints its result, which is
-        kept in a file of the command's name.
+        the device, ``{jobs}`` for the number of processors. What a command of the program prints is kept where it names
+        no folder, in a file of the command's name; and where it names a file in the folder, beside that.
     kinds : tuple of str
         Kinds of devices.
     note : str
@@ -100,6 +102,15 @@ ROWS = (
     ),
     Row("bench-dsmga2-sweep", ("reservoir bench dsmga2 --sweep --out {out}",), kinds=("cpu",)),
     _bench("scale", name="scale"),
+    Row(
+        "synth",
+        tuple(
+            f"reservoir synth --case xiaowan --method {method} --device {{device}} --out {{out}}/{method}.csv"
+            for method in METHODS
+        ),
+        kinds=("cpu",),
+        left_out=("*.svg", *(f"{method}.csv" for method in METHODS)),
+    ),
     _bench("zoo", options="--jobs {jobs}", kinds=("gpu",), left_out=("years.csv",)),
     _bench(
         "proof",
@@ -191,12 +202,13 @@ def _filled(command: str, kind: str, folder: Path | str) -> str:
 def _run(command: str, kind: str, folder: Path) -> None:
     words = shlex.split(_filled(command, kind, folder))
     print(f"$ {shlex.join(words)}", flush=True)
-    printed = None if "{out}" in command else subprocess.PIPE
+    named = re.search(r"\{out\}(?:/([\w-]+))?", command)
+    kept = words[0] == "reservoir" and (words[1] if named is None else named[1])
     done = subprocess.run(
         {"python": [sys.executable], "reservoir": [sys.executable, "-m", "reservoir"]}.get(words[0], words[:1])
         + words[1:],
         cwd=ROOT,
-        stdout=printed,
+        stdout=subprocess.PIPE if kept else None,
         text=True,
         env={**os.environ, "COLUMNS": "140"},
         check=False,
@@ -206,7 +218,8 @@ def _run(command: str, kind: str, folder: Path) -> None:
         raise SystemExit(f"{command}: exit status {done.returncode}")
     if done.stdout:
         folder.mkdir(exist_ok=True)
-        (folder / f"{words[1]}.txt").write_text(done.stdout, encoding="utf-8")
+        printed = done.stdout.replace(str(folder), f"reports/{folder.name}")
+        (folder / f"{kept}.txt").write_text(printed, encoding="utf-8")
 
 
 def _device(kind: str) -> dict[str, Any]:
