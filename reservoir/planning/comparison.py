@@ -131,7 +131,8 @@ def compare(
 
     def compared(name: str) -> Comparison:
         entry = solver_named(name)
-        own = {size: value for size, value in settings.items() if size in entry.budget} | dict(entry.measured_with)
+        known = {*entry.budget, *(set(settings_of(name)) - sizes)}
+        own = {size: value for size, value in settings.items() if size in known} | dict(entry.measured_with)
         warm = {**own, "generations": 1} if "generations" in entry.budget else own
         if is_swept(name, problems):
             warm = {**warm, "most_sweeps": 1}
