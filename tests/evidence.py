@@ -49,7 +49,8 @@ class Row(NamedTuple):
     commands : tuple of str
         What makes it, in order: of the program, of Python or of make. ``{out}`` stands for the folder, ``{device}`` for
         the device, ``{jobs}`` for the number of processors. What a command of the program prints is kept where it names
-        no folder, in a file of the command's name; and where it names a file in the folder, beside that.
+        no folder, in a file of the command's name, behind that of the row's earlier ones; and where it names a file in
+        the folder, beside that.
     kinds : tuple of str
         Kinds of devices.
     note : str
@@ -101,6 +102,29 @@ ROWS = (
         note="on a processor a check fails: computing the matrix takes less time than the launches of its kernels",
     ),
     Row("bench-dsmga2-sweep", ("reservoir bench dsmga2 --sweep --out {out}",), kinds=("cpu",)),
+    Row(
+        "bench-dsmga2-sweep-large",
+        ("reservoir bench dsmga2 --sweep --runs 3 --sizes 60,120,240,360,480,600 --problems mk,cyc,ftrap --out {out}",),
+        kinds=("cpu",),
+        note="the populations of `bench-dsmga2` (`data/bench/linkage.toml`) are its means; some ten minutes",
+    ),
+    Row(
+        "linkage",
+        ("reservoir plan --solver dsmga2 --no-reference --out {out}",),
+        kinds=("cpu",),
+        note="for its figure of linkage; some seconds",
+        left_out=("arrays/*", "*.html", "*.toml", "*.csv", "figures/[!l]*", "figures/le*"),
+    ),
+    Row(
+        "other-solvers",
+        (
+            "reservoir compare --repeats 5 --solver dsmga2 --solver island-ga --solver ring-pso --device {device}",
+            "reservoir compare --repeats 5 --solver dsmga2 --set bits=6 --device {device}",
+            "reservoir compare --repeats 5 --solver dsmga2 --set bits=12 --device {device}",
+            "reservoir compare --repeats 5 --solver ring-pso --set particles=32 --set generations=10000 "
+            "--device {device}",
+        ),
+    ),
     _bench("scale", name="scale"),
     Row(
         "synth",
@@ -219,7 +243,8 @@ def _run(command: str, kind: str, folder: Path) -> None:
     if done.stdout:
         folder.mkdir(exist_ok=True)
         printed = done.stdout.replace(str(folder), f"reports/{folder.name}")
-        (folder / f"{kept}.txt").write_text(printed, encoding="utf-8")
+        with (folder / f"{kept}.txt").open("a", encoding="utf-8") as page:
+            page.write(f"$ {_filled(command, kind, f'reports/{folder.name}')}\n{printed}")
 
 
 def _device(kind: str) -> dict[str, Any]:

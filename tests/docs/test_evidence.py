@@ -39,14 +39,17 @@ def test_smaller_copies_are_complete_and_the_page_links_to_what_is_there(folder)
 def test_a_row_is_made_by_its_commands_and_listed(tmp_path, monkeypatch):
     commands = (
         "reservoir bench functions --quick --functions f1 --device {device} --out {out}",
-        "reservoir solvers",
+        "reservoir solvers clpso",
+        "reservoir solvers dp",
         "reservoir synth --case xiaowan --years 62 --no-check --out {out}/made.csv",
         "python -m tests.walk --help",
     )
     monkeypatch.setattr(evidence, "ROWS", (evidence.Row("small", commands, kinds=("cpu",), left_out=("runs.csv",)),))
     monkeypatch.setattr(evidence, "REPORTS", tmp_path)
     evidence.make("cpu", [], tmp_path)
-    assert "clpso" in (tmp_path / "small" / "solvers.txt").read_text()
+    printed = (tmp_path / "small" / "solvers.txt").read_text()
+    assert printed.startswith("$ reservoir solvers clpso\nclpso: ")
+    assert "\n$ reservoir solvers dp\ndp: " in printed
     assert "Written to reports/small/made.csv" in (tmp_path / "small" / "made.txt").read_text()
     assert not (tmp_path / "small" / "runs.csv").exists()
     made = json.loads((tmp_path / "small" / evidence.MADE).read_text())
