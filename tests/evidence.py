@@ -96,7 +96,7 @@ ROWS = (
     _bench("functions", name="bench-functions-clpso", options="--solver clpso", kinds=("cpu",)),
     _bench("ann", options="--runs 10"),
     _bench("tsp"),
-    _bench("ring-pso", note="on a GPU one check fails: a single swarm is too small for the device"),
+    _bench("ring-pso", note="a single swarm is too small for a GPU"),
     _bench(
         "dsmga2",
         note="on a processor a check fails: computing the matrix takes less time than the launches of its kernels",
