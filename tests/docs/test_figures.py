@@ -19,7 +19,6 @@ MEASURED = ("docs/benchmarks/cascade.md", "docs/how-to/devices.md", "docs/how-to
 #: goals and what development measured on the way. Lower a number when a report holds more; README has none.
 WITHOUT_SOURCE = {
     "docs/benchmarks/cascade.md": 40,
-    "docs/benchmarks/clpso.md": 2,
     "docs/benchmarks/dsmga2.md": 3,
     "docs/benchmarks/functions.md": 13,
     "docs/benchmarks/proof.md": 10,
