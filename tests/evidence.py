@@ -93,8 +93,8 @@ ROWS = (
     _bench("xiaowan", options="--peers", name="bench-xiaowan"),
     _bench(
         "clpso",
-        note="f2: 25 runs against 25 of another program, p of 200 runs is 2 %; many swarms: 6.5 times by device time, and "
-        "one thread is faster than in earlier results; `basic` on f3, where it fails: its random numbers repeat",
+        note="f2: 25 runs against 25 of another program, p of 200 runs is 2 %; many swarms: 6.5 times by device time, "
+        "and one thread is faster than in earlier results; `basic` on f3, where it fails: its random numbers repeat",
     ),
     _bench("functions", name="bench-functions-lshade", options="--solver lshade", kinds=("cpu",)),
     _bench("functions", name="bench-functions-clpso", options="--solver clpso", kinds=("cpu",)),
