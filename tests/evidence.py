@@ -75,6 +75,10 @@ def _bench(experiment: str, *, name: str = "", options: str = "", **row: Any) ->
     return Row(name or f"bench-{experiment}", (words + " --device {device} --out {out}",), **row)
 
 
+_PLAN = "reservoir plan --device {device} --no-figures --out {out}"
+#: Files of a plan that its rules have scores beside.
+_NO_SCORES = ("arrays/*", "rules/*", "*.html", "*.toml", "inflow.csv", "schedule.csv", "summary.csv")
+
 ROWS = (
     Row(
         "two-dams",
@@ -85,7 +89,29 @@ ROWS = (
         kinds=("cpu",),
         left_out=("arrays/*", "*.html", "*.toml", "inflow.csv", "schedule.csv", "figures/*-by-month.*"),
     ),
-    Row("xiaowan", ("reservoir plan --device {device} --out {out}", "reservoir rules {out}"), kinds=("cpu",)),
+    Row(
+        "xiaowan",
+        ("reservoir plan --device {device} --out {out}", "reservoir rules {out}"),
+        kinds=("cpu",),
+        left_out=("arrays/*", "rules.html"),
+    ),
+    Row(
+        "rules-no-forecast",
+        (_PLAN, "reservoir rules {out} --forecast none --no-figures"),
+        kinds=("cpu",),
+        left_out=_NO_SCORES,
+    ),
+    Row(
+        "rules-drier",
+        (
+            _PLAN,
+            "reservoir synth --mean -10% --years 620 --no-check --out {out}/drier.csv",
+            "reservoir rules {out} --family guide-curve --family linear --family standard --test {out}/drier.csv "
+            "--no-figures",
+        ),
+        kinds=("cpu",),
+        left_out=(*_NO_SCORES, "drier.*"),
+    ),
     Row(
         "acceptance",
         ("reservoir validate --runs 25 --device {device}", "reservoir compare --repeats 5 --device {device}"),
@@ -304,8 +330,9 @@ def shrink(folder: Path) -> None:
 
 
 def _rounded(drawing: str) -> str:
-    """A drawing with coordinates to 0.01 pt."""
-    return re.sub(r"(?<=[\s\"(,])(-?\d+\.\d{3,})(?=[\s\"),])", lambda number: f"{float(number[1]):.2f}", drawing)
+    """A drawing with coordinates to 0.01 pt; scales keep their digits, by which letters have their size."""
+    number = r"scale\([^)]*\)|(?<=[\s\"(,])(-?\d+\.\d{3,})(?=[\s\"),])"
+    return re.sub(number, lambda match: f"{float(match[1]):.2f}" if match[1] else match[0], drawing)
 
 
 def _fewer_colours(path: Path) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import reservoir as package
 from reservoir.io.rule_file import belongings, read_rule, write_rule
 from reservoir.rules import fit
 from reservoir.rules.base.rule import Months
@@ -237,9 +236,12 @@ def test_a_dispatch_chart_of_another_reservoir_beside_the_rule_is_refused(call, 
         assert words in refused
 
 
-def test_rules_that_are_committed_with_an_earlier_plan_still_answer(call):
-    rule = Path(package.__file__).resolve().parent.parent / "reports/xiaowan/rules/linear.json"
-    assert "Release" in call("operate", rule, *MAY).out
+def test_rules_of_an_earlier_version_still_answer_beside_their_plan(call):
+    """A rule and a dispatch chart of 0.2 in the folder of a plan of 0.1."""
+    rule = Path(__file__).parents[1] / "earlier/rules/linear.json"
+    answer = call("operate", rule, *MAY).out
+    for line in ("Release", "Zone", "Optimised years"):
+        assert f"\n{line} " in answer
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-import reservoir as package
-
 QUICK = ("--no-figures", "--family", "standard")
 
 
@@ -167,7 +165,7 @@ def test_a_plan_that_was_changed_is_refused_without_a_traceback(run, plan):
 
 @pytest.mark.parametrize("command", ["rules", "prove"])
 def test_a_folder_by_an_earlier_version_is_refused_with_what_to_do(call, tmp_path, command):
-    earlier = Path(package.__file__).resolve().parent.parent / "reports/xiaowan/plan.json"
+    earlier = Path(__file__).parents[1] / "earlier/plan.json"
     (tmp_path / "old").mkdir()
     shutil.copy(earlier, tmp_path / "old")
     said = call(command, "old", status=2).err

@@ -6,8 +6,8 @@ import pytest
 
 from tests import evidence
 
-#: In an invented drawing: a coordinate, one of few digits, and a word that only looks like a number.
-DRAWING = '<svg><path d="M 1.23456 -0.5 L 10.98765 3"/><text>v1.2345a</text></svg>'
+#: In an invented drawing: a coordinate, one of few digits, a scale, and a word that only looks like a number.
+DRAWING = '<svg><path d="M 1.23456 -0.5 L 10.98765 3" transform="scale(0.015625)"/><text>v1.2345a</text></svg>'
 
 
 @pytest.fixture
@@ -32,7 +32,8 @@ def test_smaller_copies_are_complete_and_the_page_links_to_what_is_there(folder)
     page = "![light](light.svg) ![heavy](heavy.png) [all](large.csv.gz) [few](small.csv)"
     assert (folder / "tables.md").read_text() == page
     assert len(evidence.gzip.decompress((folder / "large.csv.gz").read_bytes())) == 2 + 2 * evidence.MOST_TABLE
-    assert (folder / "light.svg").read_text() == ('<svg><path d="M 1.23 -0.5 L 10.99 3"/><text>v1.2345a</text></svg>')
+    drawing = '<svg><path d="M 1.23 -0.5 L 10.99 3" transform="scale(0.015625)"/><text>v1.2345a</text></svg>'
+    assert (folder / "light.svg").read_text() == drawing
 
 
 @pytest.mark.pocl(reason="results of a processor")

@@ -230,10 +230,10 @@ def test_a_provenance_that_is_none_is_refused(folder, content):
 
 
 def test_a_plan_by_an_earlier_version_is_refused_with_what_to_do():
-    (mistake,) = refused(Path(package.__file__).resolve().parent.parent / "reports/xiaowan")
+    (mistake,) = refused(Path(__file__).parents[2] / "earlier")
     assert "was written by an earlier version of this program" in mistake.problem
     assert mistake.mend == "run `reservoir plan` again"
-    assert mistake.file.endswith("reports/xiaowan/plan.json")
+    assert mistake.file.endswith("earlier/plan.json")
 
 
 def test_whatever_was_changed_in_the_provenance_is_refused_and_how_it_is_laid_out_is_free(folder):
