@@ -27,7 +27,7 @@ WITHOUT_SOURCE = {
     "docs/benchmarks/xiaowan.md": 14,
     "docs/benchmarks/zoo.md": 8,
     "docs/how-to/devices.md": 19,
-    "docs/how-to/rules.md": 35,
+    "docs/how-to/rules.md": 7,
     "docs/how-to/synth.md": 85,
     "docs/mathematics/deviations.md": 2,
     "docs/solvers.md": 9,
@@ -37,6 +37,8 @@ WITHOUT_SOURCE = {
 }
 #: What tells results in words and tables; measurements of single runs beside them would fit any figure.
 _TOLD = (".md", ".txt")
+#: Tables of rules, which no page of a report tells.
+_SCORES = ("scores.csv", "robustness.csv")
 #: Versions are no figures.
 _VERSION = re.compile(r"(Python|PoCL|driver) \d[\w.-]*")
 _NUMBER = re.compile(r"(?<![\w.])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[-+]?\d+)?(?!\w|\.\d)")
@@ -70,7 +72,7 @@ def values_of(report: str) -> frozenset[float]:
     folder = REPORTS / report
     told = [path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*")) if path.suffix in _TOLD]
     values = {float(each.replace(",", "")) for text in told for each in _NUMBER.findall(text)}
-    for path in folder.glob("scores.csv"):
+    for path in (folder / name for name in _SCORES if (folder / name).exists()):
         scores = {float(each) for each in _NUMBER.findall(path.read_text(encoding="utf-8").replace(",", " "))}
         values |= scores | {100 * each for each in scores}
     return frozenset(values)
