@@ -20,7 +20,6 @@ MEASURED = ("docs/benchmarks/cascade.md", "docs/how-to/devices.md", "docs/how-to
 WITHOUT_SOURCE = {
     "docs/benchmarks/cascade.md": 40,
     "docs/benchmarks/dsmga2.md": 3,
-    "docs/benchmarks/functions.md": 13,
     "docs/benchmarks/proof.md": 10,
     "docs/benchmarks/scale.md": 5,
     "docs/benchmarks/tsp.md": 1,
