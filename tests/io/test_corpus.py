@@ -23,7 +23,7 @@ from tests.io.corpus import inflow, plan, problems, reservoir, rule
 from tests.io.small_reservoir import SMALL
 from tests.problems.tours.square import SQUARE
 
-RULE = Path(__file__).parents[2] / "reports" / "xiaowan" / "rules" / "guide-curve.json"
+RULE = Path(__file__).parents[1] / "earlier" / "rules" / "guide-curve.json"
 
 
 def read_a_tour(path: Path) -> object:
