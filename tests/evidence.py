@@ -160,7 +160,10 @@ ROWS = (
             "--device {device}",
         ),
     ),
-    _bench("scale", name="scale"),
+    _bench(
+        "scale", options="--solvers lshade --years 1000,3000,10000,30000 --runs 1", name="scale-cpu", kinds=("cpu",)
+    ),
+    _bench("scale", options="--runs 2", name="scale-gpu", kinds=("gpu",)),
     Row(
         "synth",
         tuple(
