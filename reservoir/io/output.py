@@ -265,10 +265,15 @@ def require_free(path: Path, *, force: bool, choose: str, replace: str) -> None:
     Raises
     ------
     OutputError
-        If it exists and `force` is off, is no file, or what should be its folder cannot be one; see `write_new`.
+        If it exists and `force` is off, is no file, cannot have its name, or what should be its folder cannot be one;
+        see `write_new`.
     """
     check_place(path.parent)
-    if path.exists() and not (force and path.is_file()):
+    try:
+        present = path.exists()
+    except (OSError, ValueError) as error:
+        raise _unwritable(path, error) from error
+    if present and not (force and path.is_file()):
         raise _refused(path, "already exists", choose if path.is_dir() else f"{choose}, or {replace}")
 
 

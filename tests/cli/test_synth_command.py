@@ -157,6 +157,7 @@ def test_force_replaces_them(call, record, tmp_path):
         (["--out", "made.zarr"], "made.zarr: Zarr is not written"),
         (["--out", "."], "already exists. Fix: choose another --out"),
         (["--out", "record.csv/made.csv"], "record.csv: is a file, not a folder. Fix: choose another path"),
+        (["--out", "x" * 300 + ".csv"], ".csv: cannot be written (File name too long). Fix: choose another path"),
         (["--out", "record.csv/in/made.csv"], "record.csv: cannot be a folder: part of its path is a file"),
     ],
 )

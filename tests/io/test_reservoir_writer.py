@@ -127,10 +127,13 @@ def test_a_file_is_written_once_unless_forced(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     made = reservoir_of(SMALL.encode(), "")
-    with pytest.raises(OutputError, match=r"lake.toml: cannot be written"):
-        made.to_toml(tmp_path / "none" / "lake.toml")
     with pytest.raises(OutputError, match=r"already exists.*choose another path"):
         made.to_toml(tmp_path, force=True)
+    made.to_toml(tmp_path / "new" / "lake.toml")
+    with pytest.raises(OutputError, match=r"lake.toml: is a file, not a folder"):
+        made.to_toml(tmp_path / "new" / "lake.toml" / "lake.toml")
+    with pytest.raises(OutputError, match=r"cannot be written \(File name too long\)"):
+        made.to_toml(tmp_path / ("x" * 300))
 
 
 def test_equal_months_are_one_number() -> None:
