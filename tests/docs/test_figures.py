@@ -23,7 +23,7 @@ WITHOUT_SOURCE = {
     "docs/benchmarks/proof.md": 10,
     "docs/benchmarks/scale.md": 5,
     "docs/benchmarks/tsp.md": 1,
-    "docs/benchmarks/xiaowan.md": 14,
+    "docs/benchmarks/xiaowan.md": 13,
     "docs/benchmarks/zoo.md": 8,
     "docs/how-to/devices.md": 19,
     "docs/how-to/rules.md": 7,
