@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 #: Each runs in the folder that those before it left.
@@ -76,11 +77,26 @@ def main() -> int:
     return sum(not tried(python, strict=asked.strict) for python in asked.python)
 
 
+def stranger(empty: Path) -> dict[str, str]:
+    """The environment of somebody who has run nothing yet: caches are in an empty folder."""
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "RESERVOIR_"))}
+    return {**inherited, "XDG_CACHE_HOME": str(empty / "cache")}
+
+
+def used(command: list[str] | str, **ask: Any) -> tuple[subprocess.CompletedProcess[str], float]:
+    """A command that has ended, and its processor seconds; what it said is printed if it failed."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(command, shell=isinstance(command, str), **ask)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode:
+        print(done.stdout[-4000:], done.stderr[-4000:], sep="\n", flush=True)
+    return done, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
 def tried(python: Path, *, strict: bool) -> bool:
     """Whether a Python did everything."""
-    inherited = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "RESERVOIR_"))}
     with tempfile.TemporaryDirectory() as empty:
-        environment = {**inherited, "XDG_CACHE_HOME": f"{empty}/cache"}
+        environment = stranger(Path(empty))
         if strict:
             environment["PYTHONWARNINGS"] = ",".join(("error", *FOREIGN_WARNINGS))
         folder = Path(empty) / "folder"
@@ -91,15 +107,10 @@ def tried(python: Path, *, strict: bool) -> bool:
         print(f"{version}, {place.stdout.strip() or place.stderr}", flush=True)
         well = place.returncode == 0 and not Path(place.stdout.strip()).is_relative_to(CHECKOUT)
         for name, command, into in jobs_of(python):
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            done = subprocess.run(command, **ask)
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            seconds = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+            done, seconds = used(command, **ask)
             print(f"  {'done' if done.returncode == 0 else 'FAILED':6} {seconds:6.1f} s  {name}", flush=True)
             if into:
                 (folder / into).write_text(done.stdout)
-            if done.returncode:
-                print(done.stdout[-4000:], done.stderr[-4000:], sep="\n")
             well &= done.returncode == 0
     return well
 

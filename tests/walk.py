@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -22,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.docs.documents import DOCS, ROOT, blocks, commands
-from tests.from_wheel import FIRST_ANSWER
+from tests.from_wheel import FIRST_ANSWER, stranger, used
 
 PAGES = ("tutorial.md", "own-reservoir.md", "two-dams.md")
 
@@ -63,25 +61,14 @@ def walked(empty: Path) -> list[tuple[str, list[Step]]]:
     empty : Path
         The clone, its environment, all caches and all results go into it.
     """
-    inherited = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "RESERVOIR_"))}
     clone, own = empty / "reservoir", empty / "own"
-    environment = {
-        **inherited,
-        "PATH": os.pathsep.join([str(clone / ".venv" / "bin"), os.environ["PATH"]]),
-        "XDG_CACHE_HOME": str(empty / "cache"),
-    }
+    environment = {**stranger(empty), "PATH": os.pathsep.join([str(clone / ".venv" / "bin"), os.environ["PATH"]])}
 
     def step(words: list[str] | str, folder: Path, typed: str = "") -> Step:
         print(f"$ {typed or words}", flush=True)
-        began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = subprocess.run(
-            words, shell=isinstance(words, str), cwd=folder, env=environment, capture_output=True, text=True
-        )
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        if done.returncode:
-            print(done.stdout[-4000:], done.stderr[-4000:], sep="\n", flush=True)
-        return Step(typed or str(words), time.monotonic() - began, used, done.returncode == 0)
+        began = time.monotonic()
+        done, processor_seconds = used(words, cwd=folder, env=environment, capture_output=True, text=True)
+        return Step(typed or str(words), time.monotonic() - began, processor_seconds, done.returncode == 0)
 
     install = [
         step(["git", "clone", "--quiet", str(ROOT), str(clone)], empty, "git clone"),

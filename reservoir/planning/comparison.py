@@ -131,7 +131,7 @@ def compare(
 
     def compared(name: str) -> Comparison:
         entry = solver_named(name)
-        known = {*entry.budget, *(set(settings_of(name)) - sizes)}
+        known = {*entry.budget, *(others.keys() & set(settings_of(name)))}
         own = {size: value for size, value in settings.items() if size in known} | dict(entry.measured_with)
         warm = {**own, "generations": 1} if "generations" in entry.budget else own
         if is_swept(name, problems):
