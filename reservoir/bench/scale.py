@@ -29,7 +29,7 @@ from reservoir.bench.tables import Frame, ResultTable, Row
 from reservoir.errors import Mistake, ReservoirError
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.io.records.members import write_ensemble
+from reservoir.io.records.members import check_writable, write_ensemble
 from reservoir.io.reservoir_toml.writer import write_reservoir
 from reservoir.planning.checks import Check
 from reservoir.report.figures.style import LIMITS, NORMAL, POWER, RELEASE, SPILL, STORAGE, sheet_figure
@@ -42,6 +42,8 @@ YEARS, QUICK_YEARS = "1000,3000,10000,30000,100000", "100,200"
 USUAL = "lshade,clpso"
 #: Years of a member, and how the members are made.
 MEMBER_YEARS, METHOD = 50, "kirsch"
+#: By its name, the format that plans read members from.
+ENSEMBLE = "ensemble.nc"
 #: How often the memory of a run is looked at.
 _LOOK_SECONDS = 0.02
 #: Stages of a profile as the table has them; what is none of these is counted to the last.
@@ -90,7 +92,7 @@ class ScaleStudy(DeviceStudy):
             write_reservoir(self.reservoir, folder / "reservoir.toml")
             source = synthetic_inflow(self.record, METHOD, seed=self.budget.seed)
             for years in self.years:
-                write_ensemble(source.ensemble(years // MEMBER_YEARS, MEMBER_YEARS), "x.nc", folder / f"{years}.nc")
+                write_ensemble(source.ensemble(years // MEMBER_YEARS, MEMBER_YEARS), ENSEMBLE, folder / f"{years}.nc")
             points = product(range(self.budget.runs + 1), self.solvers, self.years)
             for run, solver, years in self.tracked(lambda point: f"{point[2]:,} years, {point[1]}", points):
                 if run or years == self.years[0]:  # the first builds programs, and does not count
@@ -216,6 +218,7 @@ def run(
     problem, expected = "these are no numbers of years of whole members", f"multiples of {MEMBER_YEARS}"
     counts = numbers_named(asked, lambda count: count > 0 and not count % MEMBER_YEARS, problem, expected, "years")
     names = names_named(solvers or USUAL, RESERVOIR_SOLVERS, "there is no such solver", "solvers")
+    check_writable(ENSEMBLE)
     own: dict[str, Any] = {"reservoir": reservoir, "record": record, "years": counts, "solvers": names}
     return ScaleStudy.of(budget, reference=reference, **own).measured().result()
 

@@ -45,6 +45,12 @@ def test_a_line_is_found_again(two_cores, xiaowan, inflow):
         assert line.coef == pytest.approx([2, 1e-4])
 
 
+def test_a_library_that_is_not_here_is_named_before_anything_is_planned(monkeypatch, xiaowan, inflow):
+    monkeypatch.setattr("reservoir.io.records.members.find_spec", lambda module: None if module == "h5netcdf" else 1)
+    with pytest.raises(InputError, match=r"needs h5netcdf, which is not installed.*pip install 'reservoir\[netcdf\]'"):
+        run(xiaowan, inflow, budget=RunBudget(quick=True))
+
+
 def test_one_point_has_a_line_through_it(two_cores, xiaowan, inflow):
     study = replace(study_on(two_cores, xiaowan, inflow), years=(50,))
     for _, _, line in found(study, lambda years: 1e-4).by_solver:
