@@ -68,13 +68,19 @@ def package_path(folder_name: str, name: str) -> Path:
 
 
 def package_text(folder_name: str, name: str) -> str:
-    """Read one file of a folder, e.g. ``package_text("kernels", "common/rng/philox.cl")``.
+    """Read one file of a folder, once in a process, e.g. ``package_text("kernels", "common/rng/philox.cl")``.
 
     Raises
     ------
     ReservoirError
         If the folder or the file is missing.
     """
+    return _text(_PACKAGE, folder_name, name)
+
+
+@cache
+def _text(package: Path, folder_name: str, name: str) -> str:
+    """As `package_text`, of a package that stands there: a short search would look for fourteen kernel files."""
     return package_path(folder_name, name).read_text(encoding="utf-8")
 
 

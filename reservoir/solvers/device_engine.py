@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from threading import Event, Lock
@@ -343,8 +343,6 @@ class PopulationEngine(DeviceEngine[S]):
 
     #: Evaluations of one launch, about, by the kind of device; see `most_problems`.
     launch_evaluations: ClassVar[dict[str, int]]
-    #: Whether what certifies solutions was compiled, beside the first program.
-    _certifies = False
 
     def most_problems(self, device: DeviceInfo, problem: Problem) -> int:
         """At least one for each compute unit."""
@@ -359,9 +357,8 @@ class PopulationEngine(DeviceEngine[S]):
         first = np.stack([self.first[place] for place in places]) if self.first else None
         # What certifies solutions is compiled meanwhile, by certifying the middles of some bounds.
         middles = [(each.lower + each.upper) / 2 for each in problems[:2]]
-        ahead = nullcontext() if self._certifies else meanwhile(partial(certify_all, problems[:2], middles))
-        self._certifies = True
-        with clock("build"), ahead:
+        certified = partial(certify_all, problems[:2], middles)
+        with clock("build"), meanwhile(certified, once=("certify", problems[0].program_key)):
             program = self.build(device, problems[0], layout)
         with Session(device, clock) as session:
             results = self.run(Launch(problems, layout, program, session, clock, self.seed, first))

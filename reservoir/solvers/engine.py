@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -73,15 +73,25 @@ def callers_own(callback: Callable[P, T]) -> Callable[P, T]:
     return called
 
 
+#: What was done `meanwhile`, in this process, of what is done once.
+_DONE = set[int]()
+
+
 @contextmanager
-def meanwhile(work: Callable[[], object]) -> Iterator[None]:
+def meanwhile(work: Callable[[], object], *, once: Hashable = None) -> Iterator[None]:
     """Do work on a thread of its own during a block: compile for the host while a device builds its program.
 
     The block ends when both are done. What the work returns is lost, and so is its fault: the same work, done where
-    its result is wanted, has it again.
+    its result is wanted, has it again. Work named `once` is done once in this process: a thread takes as long to start
+    as a small call's kernels.
     """
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(work)
+    if once is None or hash(once) not in _DONE:
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(work)
+            yield
+        if once is not None:
+            _DONE.add(hash(once))
+    else:
         yield
 
 

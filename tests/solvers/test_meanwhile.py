@@ -1,6 +1,7 @@
 """Work beside a block: done when the block ends, and nobody's fault."""
 
 import threading
+from functools import partial
 
 from reservoir.solvers.engine import meanwhile
 
@@ -23,3 +24,11 @@ def test_work_is_done_beside_a_block_which_waits_for_it() -> None:
 def test_its_faults_are_left_to_who_needs_the_result() -> None:
     with meanwhile(lambda: 1 / 0):
         pass
+
+
+def test_work_with_a_name_is_done_once() -> None:
+    done: list[str] = []
+    for name in ("first", "first", "second"):
+        with meanwhile(partial(done.append, name), once=("test_meanwhile", name)):
+            pass
+    assert done == ["first", "second"]

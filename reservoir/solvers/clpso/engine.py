@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -59,10 +60,10 @@ def state_words(dimension: int) -> int:
     return 3 * dimension + 8
 
 
-def _local_bytes(problem: Problem, swarm: int, lanes: int, swarms: int) -> int:
+def _local_bytes(dimension: int, context: int, swarm: int, lanes: int, swarms: int) -> int:
     """Local memory of a group: personal bests, context and largest velocities; and a shared choice of exemplars."""
-    floats = (problem.dimension + 1) * swarm + len(problem.kernel_context()) + problem.dimension + _ALIGNMENT
-    shared = (problem.dimension + 2) * swarm + 2 if lanes == 1 and swarms > 1 else 0
+    floats = (dimension + 1) * swarm + context + dimension + _ALIGNMENT
+    shared = (dimension + 2) * swarm + 2 if lanes == 1 and swarms > 1 else 0
     return 4 * swarms * (floats + shared)
 
 
@@ -149,15 +150,16 @@ class ClpsoEngine(PopulationEngine[DeviceSwarmSettings]):
         private = 4 * swarm // items * state_words(problem.dimension)
         require_private(device, private, f"a swarm of {settings.particles:,} particles", "choose fewer particles")
         local_bytes = device.local_memory_bytes - LOCAL_RESERVE_BYTES
+        taken = partial(_local_bytes, problem.dimension, len(problem.kernel_context()), swarm, lanes)
         if swarms is None:
             room = min(
                 MOST_ITEMS // items,
                 device.max_work_group_size // items,
-                local_bytes // _local_bytes(problem, swarm, lanes, 2) * 2,
+                local_bytes // taken(2) * 2,
             )
             many = device.kind != "CPU" and len(problems) >= MANY_SWARMS * device.compute_units
             swarms = _fullest_group(items, room) if many else 1
-        best_in_global = _local_bytes(problem, swarm, lanes, swarms) > local_bytes
+        best_in_global = taken(swarms) > local_bytes
         return SwarmLayout(**vars(blocks), swarms=swarms, best_in_global=best_in_global)
 
     def build(self, device: DeviceInfo, problem: Problem, layout: SwarmLayout) -> BuiltProgram:

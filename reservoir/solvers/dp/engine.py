@@ -338,7 +338,7 @@ class DpEngine(DeviceEngine[DeviceGridSettings]):
         grids = self.settings.grids(limits.steps)
         further = {"conditions": bool(limits.lake), "terms": limits.priced}
         layout = layout_for(device, self.settings, limits.steps, **further)
-        with clock("build"), meanwhile(lambda: compile_exchanges(years[:2])):
+        with clock("build"), meanwhile(lambda: compile_exchanges(years[:2]), once=("exchange", years.program_key)):
             program = build_program(device, years, grids, layout)
         with clock("prepare"):
             rows = years.kernel_rows(EXACT_MARGIN) if layout.double else years.kernel_contexts()
