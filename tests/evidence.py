@@ -196,7 +196,12 @@ ROWS = (
         options="--years 20 --systems 100 --committed 20 --jobs {jobs} --prove-seconds 30",
         kinds=("gpu",),
     ),
-    _bench("cascade", options="--sets linear,lancang,horizons,rules --peers --jobs {jobs}", kinds=("cpu",)),
+    _bench(
+        "cascade",
+        options="--sets linear,lancang,horizons,rules --peers --jobs {jobs}",
+        kinds=("cpu",),
+        note="seconds with compiling, and of a core that another instance and other work shared",
+    ),
     _bench("cascade", name="bench-cascade-random", options="--sets random --jobs {jobs}", kinds=("gpu",)),
     Row("first-answer", ("python -m tests.walk --out {out}",), kinds=("cpu",)),
     Row(
