@@ -104,8 +104,13 @@ def _ends(year: YearRows, step: int, storage: float, rounding_m3s: float, sunk: 
 
 @inlined
 def _extend(row: FloatArray, values: FloatArray, feasible: NDArray[np.bool_], later: FloatArray) -> None:
-    """Continue the values of states in a line, at both ends; all as those of the next row if there are none."""
+    """Continue the values of states in a line, at both ends; all as those of the next row if there are none.
+
+    States that hardly differ say nothing of the line: what rounding leaves of their difference would grow from round to
+    round of a cyclic horizon, beyond all numbers.
+    """
     states = len(row)
+    apart = APART * (row[states - 1] - row[0])
     first, last = 0, states - 1
     while first < states and not feasible[first]:
         first += 1
@@ -116,12 +121,12 @@ def _extend(row: FloatArray, values: FloatArray, feasible: NDArray[np.bool_], la
     while not feasible[last]:
         last -= 1
     beyond_first, before_last = first + 1, last - 1
-    while beyond_first < last and not row[beyond_first] > row[first]:
+    while beyond_first < last and not row[beyond_first] - row[first] > apart:
         beyond_first += 1
-    while before_last > first and not row[before_last] < row[last]:
+    while before_last > first and not row[last] - row[before_last] > apart:
         before_last -= 1
-    low = _slope(row, values, first, min(beyond_first, last))
-    high = _slope(row, values, max(before_last, first), last)
+    low = _slope(row, values, first, min(beyond_first, last), apart)
+    high = _slope(row, values, max(before_last, first), last, apart)
     for state in range(first):
         values[state] = values[first] + low * (row[state] - row[first])
     for state in range(last + 1, states):
@@ -129,12 +134,14 @@ def _extend(row: FloatArray, values: FloatArray, feasible: NDArray[np.bool_], la
 
 
 @inlined
-def _slope(row: FloatArray, values: FloatArray, low: int, high: int) -> float:
+def _slope(row: FloatArray, values: FloatArray, low: int, high: int, apart: float) -> float:
     width = row[high] - row[low]
-    slope: float = (values[high] - values[low]) / width if width > 0.0 else 0.0
+    slope: float = (values[high] - values[low]) / width if width > apart else 0.0
     return slope
 
 
+#: Part of a row's storages by which two states differ at least that tell how values go on.
+APART = 1e-9
 #: Rounds in which the value at the end of a cyclic horizon becomes that at its start.
 _ROUNDS = 3
 
@@ -229,10 +236,11 @@ def lined_up(intervals: Cells, grid: FloatArray, values: FloatArray, end_value: 
     ----------
     intervals : Cells
     grid, values : ndarray, shape (steps + 1, states)
-        Storages that do not fall, and any finite values there.
+        Storages that do not fall, and any values there; what is no finite number counts as 0.
     end_value : float or None
         What a hm3 is worth at the end: there the values are exact; None of a cyclic horizon.
     """
+    values = np.where(np.isfinite(values), values, 0.0)
     low, high = intervals.lower, intervals.upper
     at_low, at_high, cut = (np.empty(len(low)) for _ in range(3))
     for cells, row, value_row in zip(intervals.by_time, grid, values, strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +16,18 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import storage_after
 from reservoir.hydro.unit_system import UnitSystem, labelled
 from reservoir.planning.firm_power import BRACKET
-from reservoir.planning.operated_system import OperatedSystem
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import has_demands
 from reservoir.planning.solving import REFERENCE_SOLVERS, gap_limits, relative_gap
 from reservoir.planning.solving import SWEPT_GAP as SWEPT_GAP
 from reservoir.planning.solving import TOTAL_GAP as TOTAL_GAP
 from reservoir.planning.solving import YEAR_GAP as YEAR_GAP
-from reservoir.planning.system_plan import SystemPlan
 from reservoir.solvers import Solutions
 from reservoir.text.quantities import counted
+
+if TYPE_CHECKING:
+    from reservoir.planning.operated_system import OperatedSystem
+    from reservoir.planning.system_plan import SystemPlan
 
 #: A check whose value is a flow.
 RELEASE_OUTSIDE = labelled("release outside its limits: largest excess ({})", "m3/s")

@@ -32,13 +32,16 @@ from reservoir.hydro.limits import Limits
 from reservoir.hydro.operation import Operation
 from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import System
+from reservoir.planning.firm_power import judged
+from reservoir.planning.planned_record import Plan, Sources, operation_of
 from reservoir.planning.solving import StageProgress, begun, silent_stage
 from reservoir.problems.base import FloatArray
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.problems.system import system_problems
-from reservoir.solvers import solve
+from reservoir.solvers import Solutions, solve
 from reservoir.solvers.slp.misses import least_misses, lost_between
+from reservoir.solvers.solution import joined
 
 #: The solver that knows commitments, and what its search for schedules that keep them is timed as.
 KNOWING, COMMITMENT_STAGE = "slp", "commitments"
@@ -189,3 +192,29 @@ def proved_uncommitted(problems: RecordProblems, places: NDArray[np.intp]) -> ND
     """Of which of some problems of one reservoir it is proved that no schedule keeps limits and commitments."""
     years: Any = as_system(problems).some(places)
     return np.array([next(least_misses(each)) is not None for each in years], np.bool_)
+
+
+def judged_without_room(plan: Plan, given: RecordProblems, keeping: Sequence[FloatArray]) -> Plan:
+    """A plan that was found where commitments leave room, as one of the problems that were given.
+
+    Where losses differ so much that a schedule misses a commitment, that which was found first is taken.
+    """
+    problems = without_room(plan.problems, given)
+    positions = joined([each[np.newaxis] for each in keeping[: len(problems)]])
+
+    def kept(found: Solutions) -> tuple[Solutions, NDArray[np.intp]]:
+        own = judged(problems.each, found)
+        first = judged(problems.each, replace(own, position=positions))
+        places = np.flatnonzero(first.violation < own.violation - ROUNDING)
+        return own.replaced(places, first[places]) if places.size else own, places
+
+    (solutions, places), sources = kept(plan.solutions), plan.sources
+    references = kept(plan.references)[0] if plan.references else plan.references
+    if sources or places.size:
+        sources = sources or Sources((plan.solutions.solver,) * len(problems), plan.solutions, plan.settings, {})
+        of_problem = np.array(sources.of_problem, object)
+        of_problem[places] = KNOWING
+        sources = replace(sources, of_problem=tuple(of_problem.tolist()), engine=judged(problems.each, sources.engine))
+    operation = operation_of(problems, solutions)
+    found = replace(plan, problems=problems, operation=operation, sources=sources)
+    return replace(found, solutions=solutions, references=references)

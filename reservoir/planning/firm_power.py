@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from reservoir.hydro.operation import Operation
 from reservoir.hydro.record_rows import energy_terms, shortage_terms
 from reservoir.hydro.step import release_to_reach
-from reservoir.hydro.system_operation import SystemOperation
 from reservoir.planning.solving import StageProgress, silent_stage
 from reservoir.problems.base import certify_all
 from reservoir.problems.reservoir.record import (
@@ -42,6 +41,7 @@ from reservoir.solvers.solution import joined
 
 if TYPE_CHECKING:
     from reservoir.certificate.kept_power import HighestPower
+    from reservoir.hydro.system_operation import SystemOperation
 
 FloatArray = NDArray[np.float64]
 

@@ -14,7 +14,7 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from itertools import pairwise
 from threading import Event, Lock
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +30,12 @@ from reservoir.planning.planned_record import Plan, Sources
 from reservoir.planning.search import Method, search, stated_solutions
 from reservoir.planning.solving import StageProgress
 from reservoir.planning.stopwatch import Stopwatch
-from reservoir.planning.system_search import Found, search_system
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.runtime import deferred
 from reservoir.solvers import SOLVERS, Solutions, devices_of
+
+if TYPE_CHECKING:
+    from reservoir.planning.system_search import Found
 
 #: Years of a part, at most. The same everywhere: which years are solved again depends on the sum of the gaps of a part.
 PART_YEARS = 4096
@@ -187,6 +189,8 @@ def searched(
 ) -> PartResult:
     """Search the problems of a part; `lost` are sentences on devices that were left out."""
     if isinstance(problems.inflow, SiteInflows):
+        from reservoir.planning.system_search import search_system
+
         found = search_system(problems, method, progress, Stopwatch())
         return part, columns_of_found(found), report_of_found(found)
     plan = search(problems, method, progress, None, Stopwatch())
@@ -278,6 +282,8 @@ def found_of(
     problems: RecordProblems, columns: Columns, reports: Sequence[Mapping[str, Any]], wall_seconds: float
 ) -> Found:
     """Schedules of all parts of a system, as `plan_of` joins them."""
+    from reservoir.planning.system_search import Found
+
     batches, positions, known = list[Any](), list[NDArray[np.float64]](), list(SOLVERS)
     for places, batch in problems.placed_batches:
         years: Any = batch

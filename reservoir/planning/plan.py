@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.commitments import is_committed
@@ -20,34 +19,24 @@ from reservoir.hydro.objectives import Goal, Horizon
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import System
-from reservoir.planning.commitments import (
-    COMMITMENT_STAGE,
-    KNOWING,
-    ROUNDING,
-    keeping_commitments,
-    without_room,
-)
-from reservoir.planning.firm_power import judged
 from reservoir.planning.notes import commitment_notes, fixed_end_notes, plan_notes
 from reservoir.planning.operated_record import OperatedRecord
 from reservoir.planning.parts import PARTS_STAGE, LocalWorkers, PartStore, has_parts, search_in_parts
 from reservoir.planning.planned_record import Plan as Plan
-from reservoir.planning.planned_record import Sources, operation_of
 from reservoir.planning.search import Method, references_of, search
 from reservoir.planning.solving import NotedStop, chosen_solver
 from reservoir.planning.solving import StageProgress as StageProgress
 from reservoir.planning.solving import silent_stage as silent_stage
 from reservoir.planning.start import plan_start, with_end_value, with_implied_end_value
 from reservoir.planning.stopwatch import Stopwatch
-from reservoir.planning.system_plan import SystemPlan, optimise_system
-from reservoir.problems.base import FloatArray
-from reservoir.problems.reservoir.record import RecordProblems, record_problems
-from reservoir.solvers import Solutions, Stop
+from reservoir.problems.reservoir.record import record_problems
+from reservoir.solvers import Stop
 from reservoir.solvers.engine import callers_own
-from reservoir.solvers.solution import joined
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from reservoir.planning.system_plan import SystemPlan
 
 #: The one grid on which year ends are compared.
 _COARSE = {"states": 51, "most_states": 51}
@@ -151,6 +140,8 @@ def optimise(
         If the device asked for is missing or too small.
     """
     if isinstance(reservoir, System) or isinstance(inflow, SiteInflows):
+        from reservoir.planning.system_plan import optimise_system  # here: what systems need, one reservoir does not
+
         one = {"reference": not reference, "engine_only": engine_only, "best": best, "form_ranges": form_ranges}
         one |= {"searched": searched is not None}
         how: dict[str, Any] = {"solver": solver, "horizon": horizon, "seed": seed, "device": device, **options}
@@ -171,6 +162,8 @@ def optimise(
     progress, noted = callers_own(progress), NotedStop(stop) if stop else None
     committed, problems = is_committed(reservoir), given
     if committed:
+        from reservoir.planning.commitments import COMMITMENT_STAGE, judged_without_room, keeping_commitments
+
         if reservoir.objective.is_firm:
             problem, mend = "is not planned together with [commitments]", "choose another goal, or give firm_power_mw"
             raise InputError(problem, "a goal such as energy", mend, column="objective.goal", value=Goal.FIRM_POWER)
@@ -199,7 +192,7 @@ def optimise(
         plan = search(problems, method, progress, noted, watch, None if committed else searched)
     if committed:
         with watch("certify"):
-            plan = _judged_without_room(plan, given, keeping)
+            plan = judged_without_room(plan, given, keeping)
         notes = (*notes, *commitment_notes(reservoir, plan.operation, plan.inflow))
     if plan.references and not begin:
         with watch("year end"):
@@ -208,32 +201,6 @@ def optimise(
     about_plan = plan_notes(reservoir, plan.problems, plan.operation, begin, plan.stopped)
     notes = (*plan.inflow.notes, *reservoir.notes, *doubts, *notes, *plan.notes, *about_plan)
     return replace(plan, reservoir=reservoir, notes=notes, seconds=watch.seconds, start=begin)
-
-
-def _judged_without_room(plan: Plan, given: RecordProblems, keeping: Sequence[FloatArray]) -> Plan:
-    """A plan that was found where commitments leave room, as one of the problems that were given.
-
-    Where losses differ so much that a schedule misses a commitment, that which was found first is taken.
-    """
-    problems = without_room(plan.problems, given)
-    positions = joined([each[np.newaxis] for each in keeping[: len(problems)]])
-
-    def kept(found: Solutions) -> tuple[Solutions, NDArray[np.intp]]:
-        own = judged(problems.each, found)
-        first = judged(problems.each, replace(own, position=positions))
-        places = np.flatnonzero(first.violation < own.violation - ROUNDING)
-        return own.replaced(places, first[places]) if places.size else own, places
-
-    (solutions, places), sources = kept(plan.solutions), plan.sources
-    references = kept(plan.references)[0] if plan.references else plan.references
-    if sources or places.size:
-        sources = sources or Sources((plan.solutions.solver,) * len(problems), plan.solutions, plan.settings, {})
-        of_problem = np.array(sources.of_problem, object)
-        of_problem[places] = KNOWING
-        sources = replace(sources, of_problem=tuple(of_problem.tolist()), engine=judged(problems.each, sources.engine))
-    operation = operation_of(problems, solutions)
-    found = replace(plan, problems=problems, operation=operation, sources=sources)
-    return replace(found, solutions=solutions, references=references)
 
 
 def _of_system(reservoir: Any, inflow: Any, of_one: Mapping[str, Any]) -> tuple[System, SiteInflows]:

@@ -15,7 +15,7 @@ from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +39,10 @@ from reservoir.planning.operated_record import members_table, schedule_columns
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import chosen, shortfall_months, shortfalls
 from reservoir.planning.stopwatch import Profile, Timer, untimed
-from reservoir.planning.system_plan import SystemPlan
 from reservoir.text.strict_json import strict_json
+
+if TYPE_CHECKING:
+    from reservoir.planning.system_plan import SystemPlan
 
 #: The plan for people: opens in any browser, offline.
 REPORT = "report.html"
@@ -256,7 +258,7 @@ def save_plan(
     """
     kind = format_of(format, plan.inflow.years, plan.inflow.steps)
     try:
-        if isinstance(plan, SystemPlan):
+        if not isinstance(plan, Plan):
             from reservoir.report.system_folder import write_system_plan
 
             return write_system_plan(plan, Path(folder), system_checks(plan), force=force, figures=figures, kind=kind)

@@ -11,7 +11,7 @@ from reservoir import bundled_case
 from reservoir.certificate.bound import Effort, Threads, prove_bound
 from reservoir.certificate.reachable import reachable
 from reservoir.certificate.stages import stages_of
-from reservoir.certificate.tables import cell_values, grid_of, lined_up
+from reservoir.certificate.tables import _extend, cell_values, grid_of, lined_up
 from reservoir.hydro.objectives import Goal, Horizon, Objective
 from reservoir.planning.planned_record import feasible_years
 from reservoir.planning.proof import LONGER_PAIRS
@@ -105,6 +105,14 @@ def of_another(year, intervals, former, cost):
     return lined_up(intervals, grid, 40.0 * np.sqrt(np.abs(grid)), _worth(year))
 
 
+def no_numbers(year, intervals, former, cost):
+    """Values beyond all numbers in some places."""
+    grid = grid_of(intervals)
+    values = np.zeros(grid.shape)
+    values[:, ::3], values[:, 1::3], values[-1, 2::3] = np.inf, -np.inf, np.nan
+    return lined_up(intervals, grid, values, _worth(year))
+
+
 def _worth(year):
     return None if year.limits.cyclic else 0.0
 
@@ -115,7 +123,7 @@ def _by_time(intervals, table):
         yield middle[cells], table.cells.value[cells]
 
 
-@pytest.mark.parametrize("values", [noisy, zeros, of_another])
+@pytest.mark.parametrize("values", [noisy, zeros, of_another, no_numbers])
 @pytest.mark.parametrize("end", [free, cyclic, lambda reservoir: reservoir])
 def test_bounds_from_wrong_values_are_valid(values, end):
     problems = problems_of(end(random_reservoir(3)))
@@ -123,6 +131,15 @@ def test_bounds_from_wrong_values_are_valid(values, end):
     good = prove_bound(year, storages, fitness, Effort(seconds=10.0))
     wrong = prove_bound(year, storages, fitness, Effort(seconds=1.0), values)
     assert fitness <= good.bound <= wrong.bound * (1 + 1e-9)
+
+
+def test_values_do_not_go_on_in_what_rounding_leaves_between_two_states():
+    row, values = np.array([0.0, 500.0, 500.0 + 1e-12, 1000.0]), np.array([0.0, 1e6, 1e6 + 1e-9, 0.0])
+    _extend(row, values, np.array([False, True, True, False]), np.zeros(4))
+    assert values == pytest.approx(1e6)  # a line through both would go on by 5e5
+    values = np.array([0.0, 3.0, 4.0, 0.0])
+    _extend(np.array([0.0, 2.0, 4.0, 6.0]), values, np.array([False, True, True, False]), np.zeros(4))
+    assert values == pytest.approx([2.0, 3.0, 4.0, 5.0])
 
 
 @pytest.mark.parametrize("end", [free, cyclic])

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,9 +36,11 @@ from reservoir.planning.parts import columns_of, operation_of_columns, plan_of
 from reservoir.planning.plan import Plan
 from reservoir.planning.planned_record import Proofs
 from reservoir.planning.start import PlanStart, with_end_value
-from reservoir.planning.system_plan import SystemPlan
 from reservoir.planning.water_values import WaterValues
 from reservoir.problems.reservoir.record import record_problems
+
+if TYPE_CHECKING:
+    from reservoir.planning.system_plan import SystemPlan
 
 #: What a copy of the record is: the file itself, the sheet of a workbook that was read, or the flows that were planned.
 _FILE, _SHEET, _VALUES = "file", "sheet", "values"

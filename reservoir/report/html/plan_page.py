@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,10 +21,12 @@ from reservoir.planning.sentences import (
     shortfalls_by_kind,
     source_sentence,
 )
-from reservoir.planning.system_plan import SystemPlan
 from reservoir.report.html.page import Heading, Picture, Section, render
 from reservoir.report.html.tables import checks_section, kept_years, member_table, monthly_table, yearly_table
 from reservoir.text.quantities import counted, percentage, quantity, typeset_unit
+
+if TYPE_CHECKING:
+    from reservoir.planning.system_plan import SystemPlan
 
 #: Years of which a report has a row each; the tables have all.
 SHOWN_YEARS = 2_000
