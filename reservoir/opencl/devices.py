@@ -174,12 +174,15 @@ def choose_devices(wanted: str | None = "auto") -> tuple[DeviceInfo, ...]:
     DeviceError
         If there is no OpenCL, or no device answers to a name.
     """
-    asked, _ = _request(wanted)
+    asked, origin = _request(wanted)
     if asked.lower() == ALL:
         _note_refusals()
         best = min(_usable(), key=_rank)
         return tuple(each for each in list_devices() if (each.platform, each.kind) == (best.platform, best.kind))
     names = asked.split(",")
+    if len(names) > 1 and not all(map(str.strip, names)):  # an empty name would be the best device
+        problem, mend = f'a name is missing in "{shortened(asked)}"', "remove the comma, or name a device there"
+        raise DeviceError([Mistake(problem, "names with commas between them", mend, column=origin)])
     return tuple(dict.fromkeys(map(choose_device, names))) if len(names) > 1 else (choose_device(wanted),)
 
 

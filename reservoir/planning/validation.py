@@ -300,6 +300,8 @@ def validate_system(
         different = _different(engines[name][0], run(seed))
         checks.append(Check(f"{name}: problems with different results for the same seed", different, 0))
     checks += _runs_checks(compared, engines, "auto")
+    if any(reservoir.initial_storage_hm3 is None for reservoir in plan.system.reservoirs):
+        return plan, checks, [*left, f"auto against {_JOINT} (it does not search the start of cyclic years)"]
     try:
         joint = solve(problems.each, solver=usable(_JOINT), device=device, progress=partial(progress, _JOINT))
         gap = float(np.abs(relative_gap(joint, plan.solutions)[able]).max(initial=0.0))

@@ -20,7 +20,7 @@ from reservoir.hydro.objectives import MOST_STEPS_OF_YEAR
 from reservoir.problems.base import BITS, PERMUTATION, REAL, Batch, Problem, encoding_of
 from reservoir.solvers.codings import MOST_VARIABLES, CodingSettings, is_coded, nothing_to_choose, solve_coded
 from reservoir.solvers.engine import Engine, IntermediateResult, Progress, Stop, callers_own, silent
-from reservoir.solvers.settings import Settings
+from reservoir.solvers.settings import Settings, first_positions
 from reservoir.solvers.solution import Solutions
 from reservoir.solvers.windows import WindowSettings
 
@@ -400,6 +400,8 @@ def solve(
             wrong, expected = f"{solver} takes horizons of few variables", f"at most {MOST_VARIABLES}"
             raise InputError(wrong, expected, f"choose a shorter horizon, or the solver {able}", value=year.dimension)
         options = kind.of_systems(len(year.years), year.steps, year.dimension) | options
+        ready = kind(**options)  # first positions that do not fit are refused before codings take them apart
+        first_positions(ready.first, different, ready.first_members(year.dimension))
         chosen = CodingSettings(**({} if coding is None else {"coding": coding}))
         return solve_coded(problems, chosen.coding, options, entry.budget[-1], run, progress)
     return run(problems, options, progress)

@@ -280,7 +280,7 @@ class DeviceEngine(Engine[S]):
                 except BaseException:
                     stop.set()  # the other devices end with the launch that they are at
                     raise
-        wall_seconds, names = time.perf_counter() - started, Counter(each.name for each in devices)
+        wall_seconds, names = time.perf_counter() - started, Counter(each.name for each in launches)
         order = np.argsort(places)
         gaps = np.flatnonzero(np.asarray(places)[order] != np.arange(len(order)))
         leading = order[: gaps[0]] if gaps.size else order  # the problems before the first that is not solved
@@ -292,7 +292,7 @@ class DeviceEngine(Engine[S]):
             columns,
             settings=self.record(),
             of_device={
-                key: ", ".join(dict.fromkeys(getattr(each, key) for each in devices)) for key in ("platform", "driver")
+                key: ", ".join(dict.fromkeys(getattr(each, key) for each in launches)) for key in ("platform", "driver")
             },
             solver=self.name,
             device=", ".join(name if count == 1 else f"{count} x {name}" for name, count in names.items()),

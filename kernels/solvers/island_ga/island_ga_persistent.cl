@@ -7,7 +7,6 @@
 #endif
 
 #define STAGE_ARGUMENTS __global const int *stages, volatile __global int *probe
-#define STAGE_VALUES stages, probe
 
 // `probe`: a count and a verdict (see grid.cl), and how many groups have arrived at barriers.
 GROUP_KERNEL evolve_together(ISLAND_ARGUMENTS, STAGE_ARGUMENTS, NUMBER_ARGUMENTS) {

@@ -87,7 +87,7 @@ class DeviceDpsaEngine(DeviceSystemEngine[DeviceDpsaSettings], DpsaEngine):
         return paths, tried
 
     def _program(self, of: Grids, layout: GridLayout, margin: float) -> BuiltProgram:
-        key = of.place, layout.room, layout.double, of.worth.kinds.tobytes()
+        key = of.place, of.own.years.program_key, layout.room, layout.double, of.worth.kinds.tobytes()
         if key not in self.programs:
             constants: dict[str, int | float | str] = {
                 "LANES": 1,
