@@ -179,10 +179,9 @@ class SystemProblem:
 
     def _level_has_price(self, place: int, years: list[ReservoirYears], highest_m: float) -> bool:
         """Whether the plant at a place is paid for the level of the lake below: where no head makes less of it."""
-        splits = any(link.source == place and link.parts[1] for link in self.links)
         counted = any(of == place for of, _ in self.committed) and self._counted(place)
         besides = np.any(self.paid_besides[place, 1:])
-        if splits or counted or besides:  # of a lower head the turbines may take more, or less power be worth more
+        if counted or besides:  # of a lower head the turbines may take more, or less power be worth more
             return False
         own = years[place].limits
         released = float(own.release_lower_m3s.min()), float(own.release_upper_m3s.max())

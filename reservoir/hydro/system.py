@@ -536,7 +536,10 @@ def link_mistakes(
 def _parts_mistakes(
     source: str, places: Sequence[int], links: Sequence[Link], stated: Callable[..., Mistake]
 ) -> Iterator[Mistake]:
-    """State where the links of a reservoir carry more than it releases, or back up what they split."""
+    """State where the links of a reservoir carry more than it releases, or back up what they split.
+
+    What turbines take depends on the level below them, which depends on what arrives there.
+    """
     parts = [links[place].carries for place in places]
     last, shares = places[-1], [part for part in parts if not isinstance(part, Carried)]
     named = [str(part) for part in parts if isinstance(part, Carried)]
@@ -550,6 +553,9 @@ def _parts_mistakes(
         )
     if sum(links[place].backwater for place in places) > 1:
         yield stated(last, "backwater", f"two reservoirs would back up {source}", "backwater on one of its links")
-    if any(links[place].backwater for place in places) and len(set(named)) == 2:
+    backed_up = [place for place in places if links[place].backwater]
+    if backed_up and any(links[place].is_split for place in places):
         problem = f"backs up {source}, whose turbined and spilled flows go different ways"
-        yield stated(last, "backwater", problem, "one link that carries all", "leave out backwater, or carry all")
+        yield stated(
+            backed_up[-1], "backwater", problem, "one link that carries all", "leave out backwater, or carry all"
+        )

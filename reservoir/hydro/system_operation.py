@@ -156,7 +156,7 @@ def operate_system(
     """Operate the reservoirs of a system in order, each with what those above hand on.
 
     Plants that a lake below backs up are operated once more when the storages of that are known: what they release does
-    not depend on it.
+    not depend on it, nor what their links carry, which never is what turbines take or leave (`link_mistakes`).
 
     Parameters
     ----------

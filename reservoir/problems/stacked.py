@@ -26,7 +26,6 @@ from reservoir.hydro.rows import (
     DEAD,
     HM3_PER_M3S,
     INFLOW,
-    NO_TAILWATER,
     REACH_LOWER,
     REACH_UPPER,
     RELEASE_LOWER,
@@ -97,9 +96,9 @@ SHARE, ARRIVES, LOST, BEFORE, LATER = range(5)
 RELEASED, TURBINED, SPILLED = range(3)
 KIND_OF = {Carried.ALL: RELEASED, Carried.TURBINED: TURBINED, Carried.SPILLED: SPILLED}
 #: What is said of each reservoir: the places of its first variable and behind its last, whether the first is the start
-#: of its year, whether its year ends as it begins, whether links end there, the place of the lake that backs it up or
-#: -1, and whether links carry a part of its release that depends on its head.
-FIRST, STOP, HAS_START, CYCLIC, LINKED, BELOW, SPLIT = range(7)
+#: of its year, whether its year ends as it begins, whether links end there, and the place of the lake that backs it up
+#: or -1.
+FIRST, STOP, HAS_START, CYCLIC, LINKED, BELOW = range(6)
 
 
 class SystemContext(NamedTuple):
@@ -108,7 +107,7 @@ class SystemContext(NamedTuple):
     curves: Curves
     lake: tuple[int, ...]  # empty where no reservoir has losses or demands: else one 0
     priced: tuple[int, ...]  # as of `YearRows`
-    reservoirs: NDArray[np.int64]  # (reservoirs, 7)
+    reservoirs: NDArray[np.int64]  # (reservoirs, 6)
     rows: Floats  # (reservoirs, fields, steps); what depends on a position is filled in
     numbers: Floats  # (reservoirs, names)
     inflow: Floats  # (reservoirs, steps), local
@@ -307,9 +306,6 @@ def _follow(context: SystemContext, place: int, year: YearRows, position: RealAr
         rows[STORAGE_LOWER, steps - 1] = rows[STORAGE_UPPER, steps - 1] = start
     if linked or cyclic:
         _fill_reach(year, context.slack[place, 0])
-    if said[BELOW] >= 0 and said[SPLIT] == 1:
-        for step in range(steps):
-            rows[TAILWATER, step] = np.float32(NO_TAILWATER)
     storages[0] = start
     storage = start
     before: float = start - start

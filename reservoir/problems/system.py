@@ -49,10 +49,7 @@ from reservoir.problems.reservoir.year import (
     release_to_end,
 )
 from reservoir.problems.stacked import (
-    CARRIES,
     KIND_OF,
-    RELEASED,
-    SOURCE,
     Curves,
     Links,
     SystemContext,
@@ -298,12 +295,11 @@ class SystemYears(Sequence["SystemYears"]):
     @property
     def places(self) -> NDArray[np.int64]:
         """What is said of each reservoir (`stacked.FIRST` and those behind it)."""
-        split = {int(link[SOURCE]) for link in self.links.places if link[CARRIES] != RELEASED}
         said = []
         for place, (own, each) in enumerate(zip(self.variables, self.system.reservoirs, strict=True)):
             below, linked = self.system.backed_up_by(place), any(self.system.into(place))
             cyclic = each.initial_storage_hm3 is None
-            said.append((*own, cyclic, linked, -1 if below is None else below, place in split))
+            said.append((*own, cyclic, linked, -1 if below is None else below))
         return np.array(said, np.int64)
 
     @property

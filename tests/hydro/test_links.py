@@ -65,7 +65,12 @@ MISTAKES = {
     "carry 1.2 of its release": [Link("a", "b", 0.7), Link("a", "c", 0.5)],
     "there is no reservoir below": [Link("a", backwater=True)],
     "two reservoirs would back up a": [Link("a", "b", 0.5, backwater=True), Link("a", "c", 0.5, backwater=True)],
-    "flows go different ways": [Link("a", "b", "turbined", backwater=True), Link("a", "c", "spilled")],
+    "[0].backwater: backs up a, whose turbined and spilled flows go different ways": [
+        Link("a", "b", "turbined", backwater=True),
+        Link("a", "c", "spilled"),
+    ],
+    "backs up a, whose turbined": [Link("a", "b", "turbined", backwater=True)],  # what is spilled leaves the system
+    "backs up a, whose turbined and spilled": [Link("a", "b", "spilled", backwater=True)],
 }
 
 
