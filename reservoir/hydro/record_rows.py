@@ -109,8 +109,11 @@ def lake_seepage(reservoir: Reservoir) -> Curve:
 
 
 def _require_gentle(reservoir: Reservoir, inflow: Inflow) -> None:
-    """Refuse evaporation of a record that would take most of what each further hm3 adds, as a reservoir's own is."""
-    if inflow.evaporation_mm is None:
+    """Refuse evaporation of a record that would take most of what each further hm3 adds, as a reservoir's own is.
+
+    A run-of-river plant stores no further hm3.
+    """
+    if inflow.evaporation_mm is None or reservoir.is_run_of_river:
         return
     lake = LakeRange(float(reservoir.storage_lower_hm3.min()), float(reservoir.storage_upper_hm3.max()))
     refused = evaporation_mistakes(lake_area(reservoir), lake, inflow.evaporation_mm, FieldWords(), "evaporation ")

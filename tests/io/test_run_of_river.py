@@ -17,6 +17,7 @@ from reservoir.io.reservoir_toml.reader import reservoir_of
 from reservoir.problems.system import Variables, system_problems
 from tests.io.small_reservoir import LEVEL, SMALL
 
+AREA = '\n[curves.area]\nkind = "table"\nstorage_hm3 = [0.5, 2]\narea_km2 = [3, 3]\n'
 STORAGE = SMALL[SMALL.index("[storage]") : SMALL.index("[release]")]
 
 
@@ -69,9 +70,18 @@ def test_what_contradicts_it_is_told(text, said):
 
 
 def test_a_lake_of_one_level_evaporates_by_its_area():
-    area = '\n[curves.area]\nkind = "table"\nstorage_hm3 = [0.5, 2]\narea_km2 = [3, 3]\n'
-    plant = reservoir_of(f"{river('level_m = 440')}\n[losses]\nevaporation_mm = 9\n{area}".encode(), "river.toml")
+    plant = reservoir_of(f"{river('level_m = 440')}\n[losses]\nevaporation_mm = 9\n{AREA}".encode(), "river.toml")
     assert plant.evaporation_mm.tolist() == [9.0] * 12
+
+
+@pytest.mark.parametrize(("area", "km2"), [(AREA, 3.0), ("", 0.0)], ids=["area", "no area"])
+def test_evaporation_of_a_record_is_that_of_its_area(area, km2):
+    plant = reservoir_of(f"{river('level_m = 440')}{area}".encode(), "river.toml")
+    inflow = Inflow(np.full((1, 12), 9.0), Calendar(2001, 1), evaporation_mm=np.full((1, 12), 90.0))
+    operation = reservoir.optimise(plant, inflow, solver="dp").operation
+    np.testing.assert_allclose(operation.evaporation_hm3, 90e-3 * km2, rtol=1e-9)
+    lost_m3s = operation.evaporation_hm3 / inflow.calendar.hm3_per_m3s
+    np.testing.assert_allclose(operation.release_m3s, 9.0 - lost_m3s, rtol=1e-6)
 
 
 def test_in_a_system_it_has_no_variable_and_releases_what_flows_in():
