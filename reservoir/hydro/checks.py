@@ -460,7 +460,11 @@ def ends_within_the_lake(
 
 def installed_capacity_within_reach(installed_mw: float, most_power_mw: float, words: Words) -> Iterator[Mistake]:
     """Allow no installed capacity far beyond what release, head and conversion can ever give."""
-    if installed_mw > BEYOND_REACH * most_power_mw:
+    if not most_power_mw > 0:
+        problem = "can never be given: at the heads of this lake, release, capacity and conversion make no power"
+        mend = "check that the heads of [curves.capacity] and of the conversion are those of the lake, and their unit"
+        yield words.mistake("installed_mw", problem, "some power at some head", mend)
+    elif installed_mw > BEYOND_REACH * most_power_mw:
         problem = f"is {installed_mw / most_power_mw:,.0f} times the maximum that release, head and conversion give"
         mend = "give MW, not kW; or check the release limits and the curves"
         yield words.mistake("installed_mw", problem, f"about {most_power_mw:,.4g} MW", mend)

@@ -31,6 +31,7 @@ BROKEN: list[tuple[dict[str, Any], str, str]] = [
     ({"installed_mw": True}, "installed_mw", "not a number"),
     ({"installed_mw": "30"}, "installed_mw", "not a number"),
     ({"installed_mw": 30_000.0}, "installed_mw", "times the maximum that release, head and conversion give"),
+    ({"capacity_m3s": Table((0.0, 20.0, 25.0), (0.0, 2000.0, 0.0))}, "installed_mw", "can never be given"),
     ({"storage_upper_hm3": np.full(11, 120.0)}, "storage_upper_hm3", "has 11 values"),
     ({"release_lower_m3s": 4.0}, "release_lower_m3s", r"the shape \(\)"),
     ({"storage_lower_hm3": january(NAN, 20)}, "storage_lower_hm3", "not a finite number"),
