@@ -58,18 +58,20 @@ class ReservoirSize:
 
     #: Between the lowest and the highest storage of any month.
     active_storage_hm3: float
-    #: That storage, in mean annual inflows.
-    storage_years: float
+    #: That storage, in mean annual inflows; None of a record without inflow.
+    storage_years: float | None
     #: The largest discharge of the turbines at any storage, and the mean inflow over it.
     turbine_capacity_m3s: float
     inflow_fraction: float
 
     def sentences(self, units: UnitSystem) -> tuple[str, ...]:
         """What these say, in some units."""
-        carries = " - a year by itself says little, see --horizon record" if self.storage_years >= 1 else ""
+        years = self.storage_years
+        carries = " - a year by itself says little, see --horizon record" if years is not None and years >= 1 else ""
+        inflows = "" if years is None else f", {years:.3g} mean annual inflows{carries}"
         active, capacity = units.stated(self.active_storage_hm3, "hm3"), units.stated(self.turbine_capacity_m3s, "m3/s")
         return (
-            f"active storage {active}, {self.storage_years:.3g} mean annual inflows{carries}",
+            f"active storage {active}{inflows}",
             f"mean inflow {self.inflow_fraction:.0%} of the turbines' capacity of {capacity}",
         )
 
@@ -306,7 +308,8 @@ class InflowCheck:
         storages = np.linspace(lower.min(), upper.max(), _STORAGES)[:, np.newaxis]
         releases = np.linspace(0.0, self.reservoir.release_upper_m3s.max(), _RELEASES)
         capacity = float(generation(self.reservoir, storages, releases).turbined_m3s.max())
-        return ReservoirSize(active, active / float(self.annual_hm3.mean()), capacity, self.inflow.mean_m3s / capacity)
+        annual = float(self.annual_hm3.mean())
+        return ReservoirSize(active, active / annual if annual > 0 else None, capacity, self.inflow.mean_m3s / capacity)
 
     def as_dict(self, units: UnitSystem = SI) -> dict[str, object]:
         """Everything as JSON has it, in some units."""

@@ -79,9 +79,12 @@ def horizon_notes(problems: RecordProblems, operation: Operation, *, from_month:
 
 
 def carry_over_note(reservoir: Reservoir, inflow: Inflow, horizon: Horizon) -> str:
-    """What years by themselves do not say of a reservoir that carries water from year to year; empty of others."""
+    """What years by themselves do not say of a reservoir that carries water from year to year; empty of others.
+
+    Empty of a record without inflow, too, beside which no storage is large or small.
+    """
     ratio = storage_ratio(reservoir, inflow)
-    if not horizon.is_year or ratio < CARRY_OVER:
+    if not horizon.is_year or not CARRY_OVER <= ratio < np.inf:
         return ""
     return (
         f"The active storage is {ratio:.2f} times the mean annual inflow; from {CARRY_OVER:g} on, years depend on "

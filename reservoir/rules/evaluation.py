@@ -176,7 +176,9 @@ class Evaluation:
         if SimulationMode.YEARLY in self.foresights:
             return ""
         ratio = storage_ratio(self.plan.reservoir, self.plan.inflow)
-        if ratio >= CARRY_OVER:
+        if ratio == np.inf:
+            reason = "the record has no inflow"
+        elif ratio >= CARRY_OVER:
             reason = f"the active storage is {ratio:.2f} times the mean annual inflow"
         else:
             reason = f"the plan's problems are {horizon_text(self.plan)}"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from reservoir.hydro.calendar import Calendar
-from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.inflow import ASSUMED, Inflow
 from reservoir.hydro.inflow_check import LEAST_YEARS, InflowCheck
 
 
@@ -71,3 +71,11 @@ def test_a_reservoir_of_several_years_says_what_that_means(xiaowan, inflow):
     dry = replace(inflow, flow_m3s=inflow.flow_m3s / 10)
     assert "--horizon record" in InflowCheck(dry, xiaowan).sentences()["Size"][0]
     assert "--horizon record" not in InflowCheck(inflow, xiaowan).sentences()["Size"][0]
+
+
+def test_a_record_without_inflow_has_no_storage_in_mean_inflows(xiaowan, inflow):
+    dry = InflowCheck(replace(inflow, flow_m3s=np.zeros_like(inflow.flow_m3s), unit_from=ASSUMED), xiaowan)
+    assert (dry.size.storage_years, dry.size.inflow_fraction) == (None, 0.0)
+    assert "mean annual inflows" not in " ".join(dry.sentences()["Size"])
+    assert dry.as_dict()["reservoir"]["storage_years"] is None
+    assert "is it this river?" in dry.doubts[0]

@@ -12,7 +12,7 @@ from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.planning import solving
 from reservoir.planning.checks import SWEPT_GAP, all_pass, plan_checks
 from reservoir.planning.comparison import compare
-from reservoir.planning.notes import notes_again, storage_ratio
+from reservoir.planning.notes import carry_over_note, notes_again, storage_ratio
 from reservoir.planning.plan import Plan, optimise
 from reservoir.planning.validation import validate
 from reservoir.problems.reservoir.record import record_problems
@@ -203,6 +203,12 @@ def test_a_plan_of_years_says_that_storage_carries_over(lake, record):
     assert note.startswith(f"The active storage is {storage_ratio(lake, record):.2f} times the mean annual inflow")
     assert "--horizon record" in note
     assert optimise(lake, record, solver="dp", horizon="record").notes == ()
+
+
+def test_a_record_without_inflow_has_no_storage_in_mean_inflows(lake, record):
+    dry = replace(record, flow_m3s=np.zeros_like(record.flow_m3s))
+    assert carry_over_note(lake, record, Horizon())
+    assert carry_over_note(lake, dry, Horizon()) == ""
 
 
 def test_a_plan_of_free_years_says_what_comes_from_storage_that_is_never_paid_back(lake, record):

@@ -79,6 +79,8 @@ def test_years_are_dropped_where_storage_carries_over_and_a_sentence_says_so(sma
     assert "storage carries water from year to year" in record.without_years
     dry = replace(small_inflow, flow_m3s=small_inflow.flow_m3s / 8)
     assert "times the mean annual inflow" in small_years(small, dry).without_years
+    none = replace(small_inflow, flow_m3s=np.zeros_like(small_inflow.flow_m3s))
+    assert "the record has no inflow" in small_years(small, none).without_years
 
 
 def test_foresight_over_the_record_comes_back_to_its_start(evaluation):
