@@ -70,10 +70,11 @@ def test_sites_that_are_drawn_by_themselves_are_found_out(sites, method):
     assert assessed(apart, 100).failed == ["cross-correlation", "lag-1 cross-correlation"]
 
 
+@pytest.mark.parametrize("adjustments", [None, Adjustments.of("-10%", "+10%", "40d")], ids=["as it is", "adjusted"])
 @pytest.mark.parametrize("method", METHODS)
-def test_one_site_is_that_alone(sites, method):
-    together = synthetic_sites(SiteInflows({"a": sites["a"]}), method, seed=7)
-    alone = synthetic_inflow(sites["a"], method, seed=7)
+def test_one_site_is_that_alone(sites, method, adjustments):
+    together = synthetic_sites(SiteInflows({"a": sites["a"]}), method, seed=7, adjustments=adjustments)
+    alone = synthetic_inflow(sites["a"], method, seed=7, adjustments=adjustments)
     assert np.array_equal(together.flows_of_sites(2, 5, 11)["a"], alone.flows(2, 5, 11))
     assert np.array_equal(together.ensemble(3)["a"].flow_m3s, alone.ensemble(3).flow_m3s)
 
