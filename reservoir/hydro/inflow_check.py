@@ -60,19 +60,20 @@ class ReservoirSize:
     active_storage_hm3: float
     #: That storage, in mean annual inflows; None of a record without inflow.
     storage_years: float | None
-    #: The largest discharge of the turbines at any storage, and the mean inflow over it.
+    #: The largest discharge of the turbines at any storage, and the mean inflow over it: None if that is 0.
     turbine_capacity_m3s: float
-    inflow_fraction: float
+    inflow_fraction: float | None
 
     def sentences(self, units: UnitSystem) -> tuple[str, ...]:
         """What these say, in some units."""
         years = self.storage_years
         carries = " - a year by itself says little, see --horizon record" if years is not None and years >= 1 else ""
         inflows = "" if years is None else f", {years:.3g} mean annual inflows{carries}"
+        fraction = "far beyond" if self.inflow_fraction is None else f"{self.inflow_fraction:.0%} of"
         active, capacity = units.stated(self.active_storage_hm3, "hm3"), units.stated(self.turbine_capacity_m3s, "m3/s")
         return (
             f"active storage {active}{inflows}",
-            f"mean inflow {self.inflow_fraction:.0%} of the turbines' capacity of {capacity}",
+            f"mean inflow {fraction} the turbines' capacity of {capacity}",
         )
 
 
@@ -277,7 +278,7 @@ class InflowCheck:
         if self.inflow.unit_from != ASSUMED or self.size is None:
             return ()
         fraction, capacity = self.size.inflow_fraction, self.size.turbine_capacity_m3s
-        if _TOO_LITTLE <= fraction <= _TOO_MUCH:
+        if fraction is None or _TOO_LITTLE <= fraction <= _TOO_MUCH:
             return ()
         hm3 = float(np.mean(self.inflow.calendar.hm3_per_m3s))
         sizes = {name: size for name, size in FLOW_M3S.items() if name != self.inflow.unit}
@@ -308,8 +309,8 @@ class InflowCheck:
         storages = np.linspace(lower.min(), upper.max(), _STORAGES)[:, np.newaxis]
         releases = np.linspace(0.0, self.reservoir.release_upper_m3s.max(), _RELEASES)
         capacity = float(generation(self.reservoir, storages, releases).turbined_m3s.max())
-        annual = float(self.annual_hm3.mean())
-        return ReservoirSize(active, active / annual if annual > 0 else None, capacity, self.inflow.mean_m3s / capacity)
+        annual, fraction = float(self.annual_hm3.mean()), self.inflow.mean_m3s / capacity if capacity > 0 else None
+        return ReservoirSize(active, active / annual if annual > 0 else None, capacity, fraction)
 
     def as_dict(self, units: UnitSystem = SI) -> dict[str, object]:
         """Everything as JSON has it, in some units."""

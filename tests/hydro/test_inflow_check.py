@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.curves.curve import PowerLaw, Table, constant
 from reservoir.hydro.inflow import ASSUMED, Inflow
 from reservoir.hydro.inflow_check import LEAST_YEARS, InflowCheck
 
@@ -79,3 +80,23 @@ def test_a_record_without_inflow_has_no_storage_in_mean_inflows(xiaowan, inflow)
     assert "mean annual inflows" not in " ".join(dry.sentences()["Size"])
     assert dry.as_dict()["reservoir"]["storage_years"] is None
     assert "is it this river?" in dry.doubts[0]
+
+
+def test_turbines_that_stand_still_wherever_water_is_released_take_no_part_of_the_inflow(small, small_inflow):
+    """At a constant level, the tailwater of any release leaves less head than they need."""
+    no_release = float(small.level(50.0)) - 380.0
+    flat = {name: np.full(12, 50.0) for name in ("storage_lower_hm3", "storage_upper_hm3")}
+    plant = replace(
+        small,
+        **flat,
+        initial_storage_hm3=50.0,
+        final_storage_hm3=50.0,
+        release_lower_m3s=np.zeros(12),
+        tailrace=PowerLaw(380.0, 8.0, 0.0, 0.3, (0.0, 250.0)),
+        conversion=constant(0.85, (0.0, 100.0)),
+        capacity_m3s=Table((0.0, no_release - 1.0, no_release, 100.0), (0.0, 0.0, 50.0, 50.0)),
+    )
+    check = InflowCheck(replace(small_inflow, unit_from=ASSUMED), plant)
+    assert (check.size.turbine_capacity_m3s, check.size.inflow_fraction) == (0.0, None)
+    assert "far beyond the turbines' capacity of 0 m³/s" in check.sentences()["Size"][1]
+    assert check.doubts == ()
