@@ -9,6 +9,9 @@ import pytest
 import reservoir
 from reservoir.errors import InputError
 from reservoir.hydro.inflow import periods_of
+from reservoir.hydro.site_inflows import SiteInflows
+from reservoir.hydro.system import System
+from reservoir.planning.simulation import simulate_system
 from reservoir.solvers import RESERVOIR_SOLVERS, settings_of
 from tests.hydro import paper
 from tests.year_ends import cyclic, free
@@ -27,6 +30,19 @@ def refused(small, small_inflow, release, **call):
     for mistake in caught.value.mistakes:
         assert mistake.mend, f"no fix: {mistake}"
     return str(caught.value)
+
+
+def test_a_system_misses_no_power_that_a_plan_keeps(small, small_inflow):
+    """Which is kept within 1e-6, and that is what dynamic programming leaves of it."""
+    asks, inflow = replace(small, power_lower_mw=np.full(12, 9.5)), small_inflow.span(1, 2)
+    plan = reservoir.optimise(asks, inflow, solver="dp", reference=False)
+    assert plan.violation.tolist() == [0.0]
+    system, inflows = System.of(asks), SiteInflows({"small": inflow})
+    release = plan.operation.release_m3s.copy()
+    assert simulate_system(system, inflows, {"small": release}, horizon="year").shortfalls() == []
+    release[0, int(plan.operation.power_mw.argmin())] -= 0.1
+    (told,) = simulate_system(system, inflows, {"small": release}, horizon="year").shortfalls()[:1]
+    assert "less than the lowest power by 0.0" in told
 
 
 @pytest.mark.parametrize("horizon", ["year", 2, "record"])
