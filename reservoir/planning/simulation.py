@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError
+from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.commitments import LEAST, MOST, SIDES, missing_hm3, sides, with_misses
 from reservoir.hydro.conditions import KEPT
 from reservoir.hydro.horizon_limits import open_limits
@@ -27,7 +28,7 @@ from reservoir.planning.notes import below_dead_notes, commitment_notes
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
 from reservoir.planning.operated_system import OperatedSystem
 from reservoir.planning.shortfalls import Shortfall, by_kind
-from reservoir.planning.solving import FIRST
+from reservoir.planning.solving import FIRST, both_of_system
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.solvers import RESERVOIR_SOLVERS, settings_of
 from reservoir.text.quantities import counted, quantity
@@ -111,6 +112,13 @@ def first_positions(
             value, expected = (f"{each[0]} to {each[-1]}" for each in (initial.inflow.labels, inflow.labels))
             mend = "plan the same years, or give the releases of these years"
             raise InputError("has other years than the record", expected, mend, column="initial", value=value)
+        value, expected = (
+            f"each {calendar.step.noun} from {MONTH_NAMES[calendar.first_month - 1]} on"
+            for calendar in (initial.inflow.calendar, inflow.calendar)
+        )
+        if value != expected:
+            mend = "plan the same steps, or give the releases of these steps"
+            raise InputError("has other steps than the record", expected, mend, column="initial", value=value)
         releases, starts = initial.operation.release_m3s, initial.operation.storage_hm3[:, 0]
     else:
         releases = releases_of(initial, inflow, "initial")
@@ -226,10 +234,9 @@ def simulate(
         If reservoir and record do not fit each other, the releases do not fit the record, are negative or not finite,
         the horizon is not known, or there is no storage to start with.
     """
-    if isinstance(reservoir, System):
-        assert isinstance(inflow, SiteInflows)
-        return simulate_system(reservoir, inflow, release, horizon=horizon, starts_hm3=start_hm3)
-    assert isinstance(inflow, Inflow)
+    if isinstance(reservoir, System) or isinstance(inflow, SiteInflows):
+        both = both_of_system(reservoir, inflow)
+        return simulate_system(*both, release, horizon=horizon, starts_hm3=start_hm3)
     system = System.of(reservoir)
     inflow = system.on_calendar(inflow)
     asked, spans = releases_of(release, inflow, "release"), Horizon.of(horizon).within(inflow.calendar)
