@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,11 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
+from reservoir.hydro.conditions import KEPT
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import without_foresight
 from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.operation import Operation, joined, operate
+from reservoir.hydro.power import generation
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.rows import YearRows
 from reservoir.hydro.step import REPAIR_TOLERANCE
 from reservoir.hydro.system import System
 from reservoir.planning.checks import Check, proof_lines
@@ -24,7 +28,7 @@ from reservoir.planning.firm_power import firm_power_of_problems, promising_all
 from reservoir.planning.operated_record import OperatedSteps
 from reservoir.planning.plan import Plan
 from reservoir.planning.search import stated_solutions
-from reservoir.planning.sentences import beyond_bounds, demand_shortfalls, storage_shortfall
+from reservoir.planning.sentences import Leeway, beyond_bounds, demand_shortfalls, storage_shortfall
 from reservoir.planning.start import with_implied_end_value
 from reservoir.problems.base import certify_all
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
@@ -161,7 +165,9 @@ def checked_schedule(
     record = system.on_calendar(record)
     valued = with_implied_end_value(reservoir, record)
     problems = record_problems(valued, system.on_calendar(given.inflow), system.asked_horizon(horizon))
-    positions = positions_of(problems, given)
+    asked, slack = positions_of(problems, given), rounding_of(given)
+    parts = zip(problems.batches, problems.split(asked), strict=True)
+    positions = [each for batch, own in parts for each in giving_power(batch, np.stack(list(own)), slack)]
     within_limits = problems.operate(positions)
     if problems.model.system.objective.is_firm:
         problems = promising_all(problems, firm_power_of_problems(problems, within_limits))
@@ -170,8 +176,7 @@ def checked_schedule(
     made |= {name: getattr(worth, name) for name in ("fitness", "benefit", "violation", "operation")}
     solutions = stated_solutions(positions, {}, generations=none, evaluations=none, **made)
     plan = Plan(reservoir, problems.inflow, problems, within_limits, solutions, Solutions.of([]), (), {})
-    slack = rounding_of(given)
-    verified = Verified.of(plan, given, positions, slack)
+    verified = Verified.of(plan, given, asked, slack)
     kept = ~np.isin(np.arange(len(problems)), [problem for problem, _ in verified.missed])
     sentences = tuple(sentence for _, sentence in verified.missed)
     energy = float(verified.operation.energy_gwh.sum())
@@ -208,8 +213,8 @@ class Verified(NamedTuple):
         operated = replace(plan, operation=as_given)
         sound = _within(operated, slack_m3s)
         starts = list(_starts_outside(operated, given))
-        known = {problem for problem, _ in starts}
-        missed = [*starts, *_missed(operated, plan.operation, slack_m3s, sound, known)]
+        known, leeway = {problem for problem, _ in starts}, _leeway(operated, given, slack_m3s)
+        missed = [*starts, *_missed(operated, plan.operation, slack_m3s, sound, known, leeway)]
         differences = (
             *_needless_shortages(given, operated, slack_m3s),
             *_differences(given, plan.inflow, as_given, (more, less), np.logical_and(*sound)),
@@ -233,6 +238,58 @@ def positions_of(problems: RecordProblems, given: GivenSchedule) -> list[FloatAr
         expected = "the storage at the start of each year, because the year ends as it begins"
         raise InputError(problem, expected, "add the column", str(given.path), row=1)
     return [np.append(drafts[first:stop], given.columns[START][first, 0]) for first, stop in spans]
+
+
+#: How often releases are raised, each time by what the power then still lacks.
+_RAISED = 4
+
+
+def giving_power(batch: ReservoirYears, positions: FloatArray, slack_m3s: float) -> FloatArray:
+    """Positions with releases raised where the lowest power is missed by what rounding leaves open of the release."""
+    if not batch.limits.demands_power:
+        return positions
+    lowest, steps = batch.limits.power_demanded_mw, batch.limits.steps
+    made, raised = batch.operate(positions), positions.copy()
+    before, most = made.violation_sum, positions[..., :steps] + 2 * slack_m3s
+    for _ in range(_RAISED):
+        short = lowest - made.power_mw
+        missed = short > KEPT * lowest
+        if not missed.any():
+            break
+        gain = _power_at(batch.model.reservoir, batch.exact_year, made, slack_m3s) - made.power_mw
+        missed &= gain > 0
+        by = np.where(missed, slack_m3s * short / np.where(missed, gain, 1.0), 0.0)
+        raised[..., :steps] = np.minimum(raised[..., :steps] + by, most)
+        made = batch.operate(raised)
+    return np.where((made.violation_sum < before)[:, np.newaxis], raised, positions)
+
+
+def _power_at(
+    reservoir: Reservoir, years: YearRows, made: Operation, more_m3s: float, more_hm3: FloatArray | float = 0.0
+) -> FloatArray:
+    """Power of an operation with other releases and storages, MW, shape (years, steps)."""
+    storage = (made.storage_hm3[:, 1:] + made.storage_hm3[:, :-1]) / 2
+    release, of_step = np.maximum(made.release_m3s + more_m3s, 0.0), (slice(None), slice(None))
+    return generation(reservoir, storage + more_hm3, release, years.by_field, of_step).power_mw
+
+
+def _leeway(plan: Plan, given: GivenSchedule, slack_m3s: float) -> FloatArray:
+    """What rounding leaves open of each step's demands, as of `Leeway`, shape (3, years, steps)."""
+    bounds, operation = plan.problems.year_bounds, plan.operation
+    power = np.zeros_like(operation.release_m3s)
+    if bounds.demands_power:
+        years = without_foresight(bounds, operation.storage_hm3[:, 0])
+        slack_hm3 = _slack(plan, slack_m3s) * plan.inflow.calendar.hm3_per_m3s
+        own = _power_at(plan.reservoir, years, operation, 0.0)
+        for flow, volume in product((-1.01 * slack_m3s, 1.01 * slack_m3s), (-slack_hm3, slack_hm3)):
+            power = np.fmax(power, _power_at(plan.reservoir, years, operation, flow, volume) - own)
+    short = 1.01 * _open_shortage(given) if SHORTAGE in given.columns else 0.0
+    return np.stack([np.broadcast_to(each, power.shape) for each in (short, power, 2.02 * slack_m3s)])
+
+
+def _open_shortage(given: GivenSchedule) -> float:
+    """What its decimals leave open of a shortage, m3/s."""
+    return float(np.clip(given.half_digit[SHORTAGE], FINEST_ROUNDING, COARSEST_ROUNDING))
 
 
 def _as_given(
@@ -304,6 +361,7 @@ def _missed(
     slack_m3s: float,
     sound: tuple[NDArray[np.bool_], NDArray[np.bool_]],
     known: set[int],
+    leeway: FloatArray,
 ) -> Iterator[tuple[int, str]]:
     """Limits that the releases of a plan as given do not keep: the problem, and a sentence.
 
@@ -313,7 +371,8 @@ def _missed(
     release, storage = sound
     release_bounds = plan.reservoir.release_bounds_m3s
     for year, step in np.ndindex(*release.shape):
-        words = [each.sentence for each in demand_shortfalls(plan, year, step)]
+        own = Leeway(*leeway[:, year, step].tolist())
+        words = [each.sentence for each in demand_shortfalls(plan, year, step, own)]
         if not release[year, step]:
             lower, upper = (float(bound[step]) for bound in release_bounds)
             flow = float(plan.operation.release_m3s[year, step])
@@ -345,8 +404,7 @@ def _needless_shortages(given: GivenSchedule, plan: Plan, slack_m3s: float) -> I
     shortage, release = given.columns[SHORTAGE], given.columns[RELEASE]
     limits, (lower, _) = plan.problems.year_bounds, plan.reservoir.release_bounds_m3s
     withdrawal = limits.withdrawal_m3s if limits.lake else np.zeros_like(release)
-    open_to = float(np.clip(given.half_digit[SHORTAGE], FINEST_ROUNDING, COARSEST_ROUNDING))
-    size = given.sizes[SHORTAGE]
+    open_to, size = _open_shortage(given), given.sizes[SHORTAGE]
     for year, step in np.argwhere(shortage > open_to).tolist():
         most, least = float(withdrawal[year, step]), float(lower[step])
         if shortage[year, step] > most + open_to:

@@ -20,6 +20,7 @@ from reservoir.planning.checked_schedule import (
     FloatArray,
     GivenSchedule,
     Verified,
+    giving_power,
     positions_of,
     rounding_of,
     shortage_of,
@@ -77,7 +78,11 @@ def checked_system(
         span = int(places[0]), int(places[-1]) + 1
         of_batches.append((years, [(rows_at(own, range(*span)), rows_at(cut, range(*span))) for own, cut in asked]))
     parts = [_operated(batch, releases, unlimited) for batch, releases in of_batches]
-    limited = [_operated(batch, releases, lambda years, own, _: years.operate(own)) for batch, releases in of_batches]
+    slack = max(map(rounding_of, given.values()), default=0.0)
+    limited = [
+        _operated(batch, releases, lambda years, own, _: years.operate(giving_power(years, np.stack(list(own)), slack)))
+        for batch, releases in of_batches
+    ]
     positions = [
         position for (batch, _), made in zip(of_batches, limited, strict=True) for position in batch.positions_of(made)
     ]

@@ -13,7 +13,7 @@ import numpy as np
 
 from reservoir.errors import DeviceError
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.objectives import Horizon
+from reservoir.hydro.objectives import MOST_STEPS_OF_YEAR, Horizon
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import System
@@ -23,7 +23,14 @@ from reservoir.planning.firm_power import firm_power_of, promised_within, promis
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.planning.planned_record import feasible_problems
 from reservoir.planning.sentences import chosen
-from reservoir.planning.solving import HOST_REFERENCE, is_swept, relative_gap, require_horizon, require_settings
+from reservoir.planning.solving import (
+    HOST_REFERENCE,
+    is_swept,
+    relative_gap,
+    require_horizon,
+    require_no_ramps,
+    require_settings,
+)
 from reservoir.planning.start import with_implied_end_value
 from reservoir.planning.system_plan import SystemPlan, optimise_system, require_able
 from reservoir.planning.system_search import AUTO, stages_here
@@ -107,14 +114,16 @@ def compare(
     Raises
     ------
     InputError, DeviceError
-        As `reservoir.planning.plan.optimise`. A device that fails at its work costs no other solver's row, unless all
+        As `reservoir.planning.plan.optimise`, and if the release may change by so much only: the reference optimum is
+        that of dynamic programming. A device that fails at its work costs no other solver's row, unless all
         fail.
     """
     span = System.of(reservoir).asked_horizon(horizon)
     problems = record_problems(with_implied_end_value(reservoir, inflow), inflow, span)
+    require_no_ramps(reservoir, problems)
     problems, _ = keeping_commitments(problems, progress)
-    several = problems.steps > inflow.steps
-    able = [name for name, solver in RESERVOIR_SOLVERS.items() if solver.long_horizons or not several]
+    long = problems.steps > MOST_STEPS_OF_YEAR
+    able = [name for name, solver in RESERVOIR_SOLVERS.items() if solver.long_horizons or not long]
     if reservoir.objective.is_firm:
         firm = firm_power_of(problems, partial(solve, solver=HOST_REFERENCE), progress)
         problems = promised_within(promising_all(problems, firm.power_mw), firm.positions)

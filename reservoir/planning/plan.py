@@ -24,7 +24,7 @@ from reservoir.planning.operated_record import OperatedRecord
 from reservoir.planning.parts import PARTS_STAGE, LocalWorkers, PartStore, has_parts, search_in_parts
 from reservoir.planning.planned_record import Plan as Plan
 from reservoir.planning.search import Method, references_of, search
-from reservoir.planning.solving import NotedStop, chosen_solver
+from reservoir.planning.solving import NotedStop, both_of_system, chosen_solver
 from reservoir.planning.solving import StageProgress as StageProgress
 from reservoir.planning.solving import silent_stage as silent_stage
 from reservoir.planning.start import plan_start, with_end_value, with_implied_end_value
@@ -205,13 +205,11 @@ def optimise(
 
 def _of_system(reservoir: Any, inflow: Any, of_one: Mapping[str, Any]) -> tuple[System, SiteInflows]:
     """A system and its record; InputError where one of them is of one reservoir, or arguments are."""
-    if not (isinstance(reservoir, System) and isinstance(inflow, SiteInflows)):
-        problem, mend = "one of both is of a single reservoir", "give a System with its SiteInflows"
-        raise InputError(problem, "a system and the inflow of its sites", mend, column="inflow")
+    system, inflows = both_of_system(reservoir, inflow)
     problem, mend = "counts for one reservoir", "leave it out"
     if given := [name for name, value in of_one.items() if value]:
         raise InputError(Mistake(problem, "a single reservoir", mend, column=name) for name in given)
-    return reservoir, inflow
+    return system, inflows
 
 
 def solver_stages(plan: Plan) -> dict[str, float]:

@@ -50,7 +50,7 @@ from reservoir.planning.solving import (
 )
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.base import FloatArray
-from reservoir.problems.reservoir.record import RecordProblems, cost_of_shortage, record_problems
+from reservoir.problems.reservoir.record import RecordProblems, cost_of_shortage
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers import Solutions, Stop, more_effort, solve, solver_named
 from reservoir.solvers.solution import engine_results, joined
@@ -145,11 +145,7 @@ def search(
             solutions = method.solve(within.each, progress=begun(progress, solver, len(problems)), stop=stop)
     stopped = stop_sentence(solver, len(solutions), len(problems), stop)
     if stopped:
-        years = int(np.searchsorted(problems.of_year, len(solutions)))
-        problems, within = (
-            record_problems(each.model.reservoir, each.inflow.span(0, years), each.horizon, each.model.ranges)
-            for each in (problems, within)
-        )
+        problems, within = (each.span(0, len(solutions)) for each in (problems, within))
     if firm:
         solutions = judged(problems.each, solutions)
     if is_reference:

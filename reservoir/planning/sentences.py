@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import some_labels
 from reservoir.hydro.commitments import LEAST, committed_hm3, is_committed, missing_hm3, sides
+from reservoir.hydro.conditions import KEPT
 from reservoir.hydro.objectives import Objective
 from reservoir.planning.columns import AFTER_PROOF, column_of
 from reservoir.planning.planned_record import Plan
@@ -119,7 +120,7 @@ def proof_sentences(plan: Any) -> list[str]:
     return sentences
 
 
-#: Part of a demand that rounding leaves undelivered.
+#: Part of the minimum release that rounding leaves unreleased.
 _NEGLIGIBLE = 1e-9
 
 
@@ -255,8 +256,22 @@ def beyond_bounds(what: str, value: float, bounds: tuple[float, float], unit: st
     return f"{what} is {stated(value, form=',.6g')}, {amount} {side} limit of {stated(bound, form=',.6g')}"
 
 
-def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[Shortfall]:
-    """What a month does not deliver of minimum release, withdrawal and power, and how far its release changes."""
+class Leeway(NamedTuple):
+    """What the rounding of a schedule leaves open of a step's shortage, its power and its change of the release."""
+
+    shortage_m3s: float = 0.0
+    power_mw: float = 0.0
+    change_m3s: float = 0.0
+
+
+_NO_LEEWAY = Leeway()
+
+
+def demand_shortfalls(plan: Plan, year: int, step: int, leeway: Leeway = _NO_LEEWAY) -> Iterator[Shortfall]:
+    """What a month does not deliver of minimum release, withdrawal and power, and how far its release changes.
+
+    A demand is kept as in `reservoir.hydro.conditions`, or where it is missed by no more than the leeway.
+    """
     limits, operation = plan.problems.year_bounds, plan.operation
     flow = partial(plan.units.stated, unit="m3/s", form=",.4g")
     missing, least = float(operation.missing_m3s[year, step]), float(plan.reservoir.release_bounds_m3s[0].max())
@@ -269,12 +284,12 @@ def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[Shortfall]:
     if not limits.lake:
         return
     short, demanded = float(operation.shortage_m3s[year, step]), float(limits.withdrawal_m3s[year, step])
-    if not short <= _NEGLIGIBLE * demanded:  # NaN fulfils nothing, here and below
+    if not short <= KEPT * demanded + leeway.shortage_m3s:  # NaN fulfils nothing, here and below
         part = plan.units.number(short, "m3/s", ",.4g")
         sentence = f"{part} of the {flow(demanded)} to be withdrawn are not delivered"
         yield Shortfall(year, step, "withdrawal", short, sentence)
     power, lowest = float(operation.power_mw[year, step]), float(limits.power_demanded_mw[year, step])
-    if not power >= lowest * (1 - _NEGLIGIBLE):
+    if not lowest - power <= KEPT * lowest + leeway.power_mw:
         sentence = f"the mean power is {lowest - power:,.4g} MW below the minimum of {lowest:,.4g} MW"
         yield Shortfall(year, step, "power", lowest - power, sentence)
     releases = operation.release_m3s.ravel()
@@ -283,7 +298,7 @@ def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[Shortfall]:
         return
     change = float(releases[place] - releases[place - 1])
     most = float((limits.ramp_up_m3s if change > 0 else limits.ramp_down_m3s)[year])
-    if not abs(change) <= most * (1 + _NEGLIGIBLE):
+    if not abs(change) - most <= KEPT * most + leeway.change_m3s:
         way, step_noun = "rises" if change > 0 else "falls", plan.inflow.calendar.step.noun
         sentence = f"the release {way} by {flow(abs(change))} from the {step_noun} before, more than {flow(most)}"
         yield Shortfall(year, step, f"release {way}", abs(change) - most, sentence)

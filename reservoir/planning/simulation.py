@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError
+from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.commitments import LEAST, MOST, SIDES, missing_hm3, sides, with_misses
+from reservoir.hydro.conditions import KEPT
 from reservoir.hydro.horizon_limits import open_limits
 from reservoir.hydro.inflow import Inflow, flows_by_date
 from reservoir.hydro.limits import without_foresight
@@ -26,7 +28,7 @@ from reservoir.planning.notes import below_dead_notes, commitment_notes
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
 from reservoir.planning.operated_system import OperatedSystem
 from reservoir.planning.shortfalls import Shortfall, by_kind
-from reservoir.planning.solving import FIRST
+from reservoir.planning.solving import FIRST, both_of_system
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.solvers import RESERVOIR_SOLVERS, settings_of
 from reservoir.text.quantities import counted, quantity
@@ -34,7 +36,7 @@ from reservoir.text.quantities import counted, quantity
 if TYPE_CHECKING:
     import pandas as pd
 
-#: What is beyond a limit by this part of the largest such is so by rounding.
+#: What is beyond a limit by this part of the largest such is so by rounding; of a demand, what is within `KEPT` of it.
 _NEGLIGIBLE = 1e-9
 #: What the six decimals of a schedule's releases come to in a year, m3/s.
 _DIGITS = 1e-5
@@ -110,6 +112,13 @@ def first_positions(
             value, expected = (f"{each[0]} to {each[-1]}" for each in (initial.inflow.labels, inflow.labels))
             mend = "plan the same years, or give the releases of these years"
             raise InputError("has other years than the record", expected, mend, column="initial", value=value)
+        value, expected = (
+            f"each {calendar.step.noun} from {MONTH_NAMES[calendar.first_month - 1]} on"
+            for calendar in (initial.inflow.calendar, inflow.calendar)
+        )
+        if value != expected:
+            mend = "plan the same steps, or give the releases of these steps"
+            raise InputError("has other steps than the record", expected, mend, column="initial", value=value)
         releases, starts = initial.operation.release_m3s, initial.operation.storage_hm3[:, 0]
     else:
         releases = releases_of(initial, inflow, "initial")
@@ -225,10 +234,9 @@ def simulate(
         If reservoir and record do not fit each other, the releases do not fit the record, are negative or not finite,
         the horizon is not known, or there is no storage to start with.
     """
-    if isinstance(reservoir, System):
-        assert isinstance(inflow, SiteInflows)
-        return simulate_system(reservoir, inflow, release, horizon=horizon, starts_hm3=start_hm3)
-    assert isinstance(inflow, Inflow)
+    if isinstance(reservoir, System) or isinstance(inflow, SiteInflows):
+        both = both_of_system(reservoir, inflow)
+        return simulate_system(*both, release, horizon=horizon, starts_hm3=start_hm3)
     system = System.of(reservoir)
     inflow = system.on_calendar(inflow)
     asked, spans = releases_of(release, inflow, "release"), Horizon.of(horizon).within(inflow.calendar)
@@ -309,20 +317,24 @@ class SystemSimulation(OperatedSystem):
             of_years = {side: np.zeros_like(ends) for side in SIDES}
             for side in sides(site.reservoir):
                 of_years[side][:, -1:] = missing_hm3(site.reservoir, own, self.inflow.calendar.hm3_per_m3s, side)
-            demanded = limits.power_demanded_mw if limits.demands_power else 0.0
-            beyond = {
-                "storage above its upper limit": (ends - limits.storage_upper_hm3, "hm3"),
-                "storage below its lower limit": (lower - ends, "hm3"),
-                "less than the minimum release": (own.missing_m3s, "m3/s"),
-                "less than the withdrawal": (own.shortage_m3s, "m3/s"),
-                "less than the annual release": (of_years[LEAST], "hm3"),
-                "more than the largest annual release": (of_years[MOST], "hm3"),
-                "less than the lowest power": (demanded - own.power_mw, "MW"),
-                "release rises too fast": ((change.T - rises).T, "m3/s"),
-                "release falls too fast": ((-change.T - falls).T, "m3/s"),
+            power = limits.power_demanded_mw if limits.demands_power else np.zeros_like(ends)
+            withdrawal = limits.withdrawal_m3s if limits.lake else np.zeros_like(ends)
+            rise, fall = (np.broadcast_to(most, len(ends))[:, np.newaxis] for most in (rises, falls))
+            none = np.zeros_like(ends)
+            beyond = {  # by what, its unit, and the demand
+                "storage above its upper limit": (ends - limits.storage_upper_hm3, "hm3", none),
+                "storage below its lower limit": (lower - ends, "hm3", none),
+                "less than the minimum release": (own.missing_m3s, "m3/s", none),
+                "less than the withdrawal": (own.shortage_m3s, "m3/s", withdrawal),
+                "less than the annual release": (of_years[LEAST], "hm3", none),
+                "more than the largest annual release": (of_years[MOST], "hm3", none),
+                "less than the lowest power": (power - own.power_mw, "MW", power),
+                "release rises too fast": (change - rise, "m3/s", rise),
+                "release falls too fast": (-change - fall, "m3/s", fall),
             }
-            for kind, (by, unit) in beyond.items():
-                for year, step in np.argwhere(by > _NEGLIGIBLE * np.abs(by[np.isfinite(by)]).max(initial=1.0)).tolist():
+            for kind, (by, unit, demand) in beyond.items():
+                rounding = _NEGLIGIBLE * np.abs(by[np.isfinite(by)]).max(initial=1.0)
+                for year, step in np.argwhere(by > np.maximum(rounding, float(KEPT) * demand)).tolist():
                     amount = float(by[year, step])
                     stated = f"{amount:,.4g} MW" if unit == "MW" else self.units.stated(amount, unit, ",.4g")
                     yield Shortfall(year, step, f"{name}: {kind}", amount, f"{name}: {kind} by {stated}")

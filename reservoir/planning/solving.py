@@ -11,7 +11,11 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import TimeStep
+from reservoir.hydro.limits import Limits
 from reservoir.hydro.objectives import MOST_STEPS_OF_YEAR
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.site_inflows import SiteInflows
+from reservoir.hydro.system import System
 from reservoir.problems.base import FloatArray
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.solvers import RESERVOIR_SOLVERS, Progress, Solutions, settings_of, solver_named, why_unusable
@@ -47,6 +51,33 @@ def require_horizon(solver: str, problems: RecordProblems) -> None:
         problem = f"the solver {solver} cannot plan {counted(problems.steps, step.noun)} as one problem"
         fewer = "--horizon year" if step is TimeStep.MONTH else "months"
         raise InputError(problem, f"{able}, or {fewer}", f"choose {able}", value=str(problems.horizon))
+
+
+def both_of_system(reservoir: Any, inflow: Any) -> tuple[System, SiteInflows]:
+    """A system and its record.
+
+    Raises
+    ------
+    InputError
+        If one of them is of a single reservoir.
+    """
+    if not (isinstance(reservoir, System) and isinstance(inflow, SiteInflows)):
+        problem, mend = "one of both is of a single reservoir", "give a System with its SiteInflows"
+        raise InputError(problem, "a system and the inflow of its sites", mend, column="inflow")
+    return reservoir, inflow
+
+
+def require_no_ramps(reservoir: Reservoir, limits: Limits | RecordProblems) -> None:
+    """Refuse limits of the change of the release where solvers are compared with dynamic programming.
+
+    Raises
+    ------
+    InputError
+        If the release may change by so much only.
+    """
+    if limits.ramps:
+        problem = "solvers are compared with dynamic programming, which cannot limit the change of the release"
+        raise InputError(problem, mend="remove ramp_up and ramp_down", file=reservoir.source)
 
 
 def require_settings(solvers: Iterable[str], options: Mapping[str, Any], which: str) -> None:

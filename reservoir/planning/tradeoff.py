@@ -25,7 +25,7 @@ from reservoir.hydro.system import System
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.firm_power import better_of, firm_power_mw, keeping_promise, largest_firm_power, no_worse_than
 from reservoir.planning.search import references_of
-from reservoir.planning.solving import DEVICE_REFERENCE, StageProgress, silent_stage
+from reservoir.planning.solving import DEVICE_REFERENCE, StageProgress, both_of_system, silent_stage
 from reservoir.planning.start import with_implied_end_value
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.planning.system_plan import SystemPlan, optimise_system
@@ -419,12 +419,11 @@ def tradeoff(
     Raises
     ------
     InputError
-        If the goals are not two different ones, lack targets, or the release may change by so much only.
+        If the goals are not two different ones, lack targets, or the release may change by so much only; if of
+        reservoir and inflow one alone is a system's.
     """
-    if isinstance(reservoir, System):
-        assert isinstance(inflow, SiteInflows)
-        return _tradeoff_of_system(reservoir, inflow, goals, points, horizon, device, progress)
-    assert isinstance(inflow, Inflow)
+    if isinstance(reservoir, System) or isinstance(inflow, SiteInflows):
+        return _tradeoff_of_system(*both_of_system(reservoir, inflow), goals, points, horizon, device, progress)
     require_uncommitted(reservoir, "tradeoff does")
     pair = _pair(without_firm_power(reservoir), goals)
     span = System.of(reservoir).asked_horizon(horizon)

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError, ReservoirError
 from reservoir.hydro.curves.approximation import POWER_TOLERANCE
+from reservoir.hydro.horizon_limits import open_limits
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.objectives import YEAR, Horizon
+from reservoir.hydro.limits import Limits
+from reservoir.hydro.objectives import MOST_STEPS_OF_YEAR, YEAR, Horizon
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import System
@@ -38,6 +40,7 @@ from reservoir.planning.solving import (
     HOST_REFERENCE,
     REFERENCE_SOLVERS,
     relative_gap,
+    require_no_ramps,
     require_settings,
 )
 from reservoir.planning.system_plan import SystemPlan, optimise_system
@@ -79,8 +82,9 @@ def validate_horizon(
     Raises
     ------
     InputError
-        If no engine of the horizon has one of the settings; as `optimise`.
+        If no engine of the horizon has one of the settings, or the release may change by so much only; as `optimise`.
     """
+    require_no_ramps(reservoir, _open_limits(reservoir, inflow))
     require_settings(able_solvers(), options or {}, f"plans the horizon {horizon}")
     plan = optimise(reservoir, inflow, solver=HOST_REFERENCE, horizon=horizon, progress=progress)
     problems, _ = keeping_commitments(plan.problems, progress)
@@ -95,10 +99,15 @@ def validate_horizon(
         checks.append(Check(f"{name}: sum of relative violations", float(one.violation[feasible].sum()), 0.0))
         if feasible.any():
             most = REFERENCE_GAP if name in REFERENCE_SOLVERS else SWEPT_GAP
-            gap = float(np.abs(relative_gap(one, plan.solutions)[feasible]).max())
+            gap = float(np.abs(relative_gap(one, plan.solutions, problems.least_gap_scale)[feasible]).max())
             checks.append(Check(f"{name} against {HOST_REFERENCE}, worst problem (absolute value)", gap, most))
         checks.append(Check(f"{name}: problems with different results for the same seed", _different(one, again), 0))
     return plan, checks
+
+
+def _open_limits(reservoir: Reservoir, inflow: Inflow) -> Limits:
+    system = System.of(reservoir)
+    return open_limits(system, system.on_calendar(inflow))
 
 
 def able_solvers() -> list[str]:
@@ -160,8 +169,18 @@ def validate(
         Of the OpenCL engine (of the sequential one where there is no OpenCL; its checks are then of that alone).
     checks : list of Check
         What of all that can be checked here; see `not_checked` for the rest.
+
+    Raises
+    ------
+    InputError
+        If a year has more steps than the engines are made for, or the release may change by so much only; as
+        `optimise`.
     """
-    settings = dict(options or {})
+    settings, limits = dict(options or {}), _open_limits(reservoir, inflow)
+    require_no_ramps(reservoir, limits)
+    if limits.steps > MOST_STEPS_OF_YEAR:
+        problem = f"the engines that are compared plan years of months, not of {reservoir.step.noun}s"
+        raise InputError(problem, mend="validate with --horizon record, or with a record of months")
 
     def run(solver: str, seed: int, device: str | None) -> Solutions:
         stage = partial(progress, f"{solver}, seed {seed}")
@@ -173,27 +192,30 @@ def validate(
     )
     problems, _ = keeping_commitments(plan.problems, progress)
     engine, feasible, references = plan.solutions.solver, plan.feasible_problems, plan.references
+    least = problems.least_gap_scale
     # Other seeds than the device's: with the same, both engines would draw the same numbers.
     sequential = [run(FALLBACK_SOLVER, seed + runs + number, None) for number in range(runs)]
     checks = [
         *plan_checks(plan),
         Check("sequential: sum of relative violations", _avoidable(plan, sequential[0]), 0.0),
-        *gap_checks(sequential[0], references, feasible, "sequential: "),
+        *gap_checks(sequential[0], references, feasible, "sequential: ", least_scale=least),
     ]
     if feasible.any():
         total, other = (sum_of(solutions, feasible) for solutions in (plan.solutions, sequential[0]))
         who = "device against sequential" if on_device(plan) else "sequential with another seed"
-        checks.append(Check(f"{who}, relative difference of the totals", part_of(total - other, other), TOTAL_GAP))
+        checks.append(
+            Check(f"{who}, relative difference of the totals", part_of(total - other, other, least), TOTAL_GAP)
+        )
     if reference_gwh is not None:
         total = sum(references.fitness.tolist())
         checks.append(Check("dp against an independent program", abs(total / reference_gwh - 1), TOTAL_GAP))
     again = run(engine, seed, device)
     if on_device(plan) and references.solver != HOST_REFERENCE:  # which certifies plans, where it runs
         best = solve(problems.each, solver=HOST_REFERENCE, progress=partial(progress, HOST_REFERENCE))
-        gap = float(relative_gap(references, best).max())
+        gap = float(relative_gap(references, best, least).max())
         checks.append(Check(f"{references.solver} against {HOST_REFERENCE}, worst year", gap, REFERENCE_GAP))
     if on_device(plan):
-        errors = [part_of(each.trace_fitness[-1] - each.fitness, each.fitness) for each in plan.solutions]
+        errors = [part_of(each.trace_fitness[-1] - each.fitness, each.fitness, least) for each in plan.solutions]
         what = "float32 fitness on the device against float64, worst year"
         checks.append(Check(what, largest(errors), POWER_TOLERANCE))
     where = " on the same device" if on_device(plan) else ""
@@ -304,7 +326,7 @@ def validate_system(
         return plan, checks, [*left, f"auto against {_JOINT} (it does not search the start of cyclic years)"]
     try:
         joint = solve(problems.each, solver=usable(_JOINT), device=device, progress=partial(progress, _JOINT))
-        gap = float(np.abs(relative_gap(joint, plan.solutions)[able]).max(initial=0.0))
+        gap = float(np.abs(relative_gap(joint, plan.solutions, plan.problems.least_gap_scale)[able]).max(initial=0.0))
         checks.append(Check(f"auto against {_JOINT}, worst problem (absolute value)", gap, YEAR_GAP))
     except InputError as refused:
         left.append(f"auto against {_JOINT} ({refused.mistakes[0]})")
@@ -326,6 +348,7 @@ def _runs_checks(
     from scipy.stats import ttest_ind
 
     able, checks, totals = np.flatnonzero(plan.feasible_problems), list[Check](), []
+    least = plan.problems.least_gap_scale
     for name, runs in engines.items():
         violation = sum(_avoidable(plan, run) for run in runs)
         runs_of = f"{len(runs)} runs" if len(runs) > 1 else "1 run"
@@ -333,10 +356,10 @@ def _runs_checks(
         if not able.size:
             continue
         total = np.array([sum_of(run, plan.feasible_problems) for run in runs])
-        gap = np.abs([relative_gap(run, plan.references)[able] for run in runs])
+        gap = np.abs([relative_gap(run, plan.references, least)[able] for run in runs])
         worst_run, worst_year = divmod(int(gap.argmax()), able.size)
         worst = f"{plan.problems.labels[able[worst_year]]}, seed {runs[worst_run].settings[0]['seed']}"
-        spread = part_of(total.std(ddof=1), total.mean()) if len(runs) > 1 else 0.0
+        spread = part_of(total.std(ddof=1), total.mean(), least) if len(runs) > 1 else 0.0
         checks += [
             Check(f"{name}: gap to {reference}, worst year of {runs_of} ({worst})", float(gap.max()), YEAR_GAP),
             *([Check(f"{name}: coefficient of variation of {len(runs)} totals", spread, SPREAD)] * (len(runs) > 1)),
@@ -373,10 +396,12 @@ def _measured(problems: RecordProblems, references: Solutions, solver: str, seed
     years = YEARS if RESERVOIR_SOLVERS[solver].opencl else HOST_YEARS
     solutions = solve(problems.each[:years], solver=solver, seed=seed, device=device)
     feasible = np.flatnonzero(feasible_problems(problems, references.violation)[:years])
-    gap = np.abs(relative_gap(solutions, references[:years]))[feasible]
+    gap = np.abs(relative_gap(solutions, references[:years], problems.least_gap_scale))[feasible]
     violation = (solutions.violation - references.violation[:years])[feasible]
     traces = [(solutions.trace_fitness[place], solutions.fitness[place]) for place in feasible.tolist()]
-    float32 = [part_of(trace[-1] - fitness, fitness) for trace, fitness in traces if len(trace)]
+    float32 = [
+        part_of(trace[-1] - fitness, fitness, problems.least_gap_scale) for trace, fitness in traces if len(trace)
+    ]
     return _Measured(len(feasible), *(largest(each, 0.0) for each in (gap, violation, float32)))
 
 

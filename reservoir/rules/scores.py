@@ -127,8 +127,11 @@ def benefit_suffix(objective: Objective) -> str:
 def service(values: FloatArray, target: float, tolerance: float = 0.0) -> ReliabilityMetrics:
     """Reliability, resilience and vulnerability of a series, or of a row a member, against a target to be reached.
 
-    A value that falls short by no more than a part of the target, the tolerance, reaches it.
+    A value that falls short by no more than a part of the target, the tolerance, reaches it. Nothing is known against a
+    target that is NaN.
     """
+    if np.isnan(target):
+        return ReliabilityMetrics(np.nan, np.nan, np.nan)
     failed = np.asarray(values) < target * (1 - tolerance)
     followed = failed[..., :-1]
     recovered = followed & ~failed[..., 1:]

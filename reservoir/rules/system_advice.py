@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
+from reservoir.hydro.conditions import unmet_power
 from reservoir.hydro.power import generation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import REPAIR_TOLERANCE
@@ -380,6 +381,7 @@ def outlook_of_system(
             slack, of_flow = REPAIR_TOLERANCE * float(plant.storage_upper_hm3.max()), REPAIR_TOLERANCE * most
             outside = (np.maximum(end, dead) < lower - slack) | (end > upper + slack)
             missed[place, :, at] = outside | (release < least - of_flow) | (release - draft > of_flow)
+            missed[place, :, at] += unmet_power(*year, made.power_mw) > 0
             storages[place][:, at + 1], before[place] = end, inflow
             flows |= river.carried(place, release, made.turbined_m3s)
         carried.append(flows)

@@ -8,9 +8,17 @@ import pytest
 
 import reservoir
 from reservoir.errors import InputError
+from reservoir.hydro.calendar import TimeStep
 from reservoir.hydro.inflow import periods_of
+from reservoir.hydro.objectives import Horizon
+from reservoir.hydro.site_inflows import SiteInflows
+from reservoir.hydro.system import System
+from reservoir.planning.simulation import first_positions, simulate_system
+from reservoir.planning.tradeoff import tradeoff
+from reservoir.problems.reservoir.record import record_problems
 from reservoir.solvers import RESERVOIR_SOLVERS, settings_of
 from tests.hydro import paper
+from tests.planning.test_shorter_steps import record as of_steps
 from tests.year_ends import cyclic, free
 
 STEPS = 36
@@ -27,6 +35,28 @@ def refused(small, small_inflow, release, **call):
     for mistake in caught.value.mistakes:
         assert mistake.mend, f"no fix: {mistake}"
     return str(caught.value)
+
+
+def test_a_system_and_a_record_of_one_reservoir_are_refused_whichever_is_which(small, small_inflow):
+    system, inflows = System.of(small), SiteInflows({"small": small_inflow})
+    for of_one, other in ((system, small_inflow), (small, inflows)):
+        with pytest.raises(InputError, match=r"one of both is of a single.*give a System with its SiteInflows"):
+            reservoir.simulate(of_one, other, {})
+        with pytest.raises(InputError, match="one of both is of a single reservoir"):
+            tradeoff(of_one, other, ["energy", "firm-power"])
+
+
+def test_a_system_misses_no_power_that_a_plan_keeps(small, small_inflow):
+    """Which is kept within 1e-6, and that is what dynamic programming leaves of it."""
+    asks, inflow = replace(small, power_lower_mw=np.full(12, 9.5)), small_inflow.span(1, 2)
+    plan = reservoir.optimise(asks, inflow, solver="dp", reference=False)
+    assert plan.violation.tolist() == [0.0]
+    system, inflows = System.of(asks), SiteInflows({"small": inflow})
+    release = plan.operation.release_m3s.copy()
+    assert simulate_system(system, inflows, {"small": release}, horizon="year").shortfalls() == []
+    release[0, int(plan.operation.power_mw.argmin())] -= 0.1
+    (told,) = simulate_system(system, inflows, {"small": release}, horizon="year").shortfalls()[:1]
+    assert "less than the lowest power by 0.0" in told
 
 
 @pytest.mark.parametrize("horizon", ["year", 2, "record"])
@@ -225,5 +255,11 @@ def test_releases_of_other_years_are_refused(small, small_inflow):
         reservoir.optimise(small, small_inflow, initial=best, **call)
     with pytest.raises(InputError, match="initial: does not fit the record"):
         reservoir.optimise(small, small_inflow, initial=np.ones(5), **call)
+    plant = replace(small, step=TimeStep.TEN_DAYS)
+    months = reservoir.optimise(small, of_steps(small, TimeStep.MONTH, 1), solver="dp", reference=False)
+    problems = record_problems(plant, of_steps(plant, TimeStep.TEN_DAYS, 1), Horizon())
+    said = r'initial: has other steps than the record \(found "each month from Jun on"\); expected each ten-day period'
+    with pytest.raises(InputError, match=said):
+        first_positions(problems, months, "lshade")
     with pytest.raises(InputError, match="initial: has 1955-06 to 1957-05 only"):
         reservoir.optimise(small, small_inflow, initial=best.schedule()["release_m3s"], **call)

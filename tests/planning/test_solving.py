@@ -1,6 +1,7 @@
 """A callback may end a run, and a solver that cannot run here is replaced by its own algorithm on the CPU."""
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,10 +10,11 @@ import reservoir
 from reservoir import opencl
 from reservoir.errors import DeviceError, InputError
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.objectives import Horizon
+from reservoir.hydro.objectives import Goal, Horizon, Objective
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.planning.plan import optimise
+from reservoir.planning.proof import prove_plan
 from reservoir.planning.solving import chosen_solver
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.solvers import RESERVOIR_SOLVERS, IntermediateResult, solve
@@ -78,6 +80,20 @@ def test_windows_are_cut_between_them(small, small_inflow):
     assert plan.inflow.years == 2
     assert plan.problems.labels == ("1955/56 to 1956/57",)
     assert "after 1 of 2 problems" in plan.stopped
+
+
+def test_a_plan_for_firm_power_keeps_its_promise(small, small_inflow):
+    """Its problems are those of the whole plan: what steps must give, and what a proof of the plan is of."""
+    firm = replace(small, objective=Objective({Goal.FIRM_POWER: 1.0}))
+    whole = reservoir.optimise(firm, small_inflow, solver="dp")
+    plan = reservoir.optimise(firm, small_inflow, solver="dp", stop=After(1))
+    assert plan.inflow.years == 1
+    (promised,), (of_all,) = (each.problems.batches for each in (plan, whole))
+    assert of_all.power_target_mw.min() > 0
+    np.testing.assert_array_equal(promised.power_target_mw, of_all.power_target_mw[:1])
+    np.testing.assert_array_equal(plan.solutions.fitness, whole.solutions.fitness[:1])
+    gap = prove_plan(plan, device="host").proofs.gap
+    assert 0 <= gap[0] <= 1e-4
 
 
 def test_a_stop_during_the_reference_leaves_the_plan_without_gaps(small, small_inflow):

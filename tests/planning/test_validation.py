@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from reservoir.errors import DeviceError, InputError, Mistake
-from reservoir.hydro.objectives import Horizon
+from reservoir.hydro.calendar import TimeStep
+from reservoir.hydro.objectives import Goal, Horizon, Objective
 from reservoir.planning import validation
 from reservoir.planning.checks import all_pass
-from reservoir.planning.validation import not_checked_on, validate_horizon, validate_zoo
+from reservoir.planning.validation import not_checked_on, validate, validate_horizon, validate_zoo
 from reservoir.problems.base import Problem
 from reservoir.solvers import RESERVOIR_SOLVERS, solve
+from tests.planning.test_shorter_steps import record as shorter
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +70,42 @@ def test_engines_that_cannot_run_here_are_named_with_the_reason(lake, record, mo
 def test_settings_that_no_such_engine_has_are_refused(lake, record):
     with pytest.raises(InputError, match="bits: no solver that plans the horizon record has this setting"):
         validate_horizon(lake, record, Horizon(None), options={"bits": 8})
+
+
+@pytest.mark.parametrize("horizon", ["year", "record"])
+def test_limits_of_the_change_of_the_release_are_refused_with_the_reason(small, small_inflow, horizon):
+    slow = replace(small, ramp_up_m3s=400.0, ramp_down_m3s=400.0)
+    with pytest.raises(InputError, match=r"dynamic programming, which cannot limit the change.*remove ramp_up"):
+        if horizon == "year":
+            validate(slow, small_inflow, device=None)
+        else:
+            validate_horizon(slow, small_inflow, Horizon.of(horizon), device=None)
+
+
+def test_years_of_shorter_steps_are_refused_with_what_validates_them(small):
+    plant = replace(small, step=TimeStep.TEN_DAYS)
+    with pytest.raises(InputError, match=r"years of months, not of ten-day periods.*--horizon record"):
+        validate(plant, shorter(plant, TimeStep.TEN_DAYS, 1), device=None)
+
+
+def test_gaps_of_costs_that_are_next_to_nothing_have_the_scale_of_plans(small, small_inflow, monkeypatch):
+    """A target that is all but reached: what solvers leave of it is a large part of the cost, and none of any use."""
+    objective = Objective({Goal.POWER_SHORTAGE: 1.0}, power_target_mw=np.full(12, 14.3))
+    asks = replace(small, objective=objective, penalty=1e4)
+    scale = validation.record_problems(asks, small_inflow, Horizon()).least_gap_scale
+    worse, calls = 4e-5 * scale, []
+
+    def solved(problems, *, solver, **call):
+        found = solve(problems, **call | {"solver": solver})
+        calls.append(solver)
+        return replace(found, fitness=found.fitness - worse * (len(calls) % 2))
+
+    monkeypatch.setattr(validation, "solve", solved)
+    plan, checks = validate(asks, small_inflow.span(1, 2), device=None, runs=2)
+    assert abs(plan.references.fitness[0]) < 1e-2 * scale
+    gaps = [check for check in checks if "sequential: gap" in check.check or "totals" in check.check]
+    assert len(gaps) == 7
+    assert [check.check for check in gaps if not check.passed and "t-test" not in check.check] == []
 
 
 @pytest.fixture

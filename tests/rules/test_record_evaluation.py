@@ -1,5 +1,6 @@
 """A record operated by one rule: its tables add up, and what is not known is said to be unknown."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -8,10 +9,12 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
-from reservoir.rules import fit
+from reservoir.planning.plan import optimise
+from reservoir.rules import Training, fit
 from reservoir.rules.base.targets import Targets
 from reservoir.rules.evaluation import Sample
 from reservoir.rules.scores import SimulationMode, evaluate_record
+from reservoir.text.strict_json import strict_json
 from tests.year_ends import cyclic
 
 FULL = 14557.0
@@ -35,6 +38,16 @@ def test_the_training_score_of_an_evaluation_is_found_again(six_year_rules, xiao
     # Nothing is demanded of the water: a NaN, which equals nothing.
     assert np.isnan([again.supply_reliability, wanted.supply_reliability]).all()
     assert replace(again, sample=wanted.sample, supply_reliability=0.0) == replace(wanted, supply_reliability=0.0)
+
+
+def test_reliability_without_targets_is_unknown_and_null_in_json(small, small_inflow):
+    plan = optimise(small, small_inflow, solver="dp", reference=False)
+    run = evaluate_record(fit("guide-curve", Training.of(plan)), small, small_inflow, foresight=False)
+    assert run.targets is None
+    score = json.loads(strict_json(run.score.as_dict()))
+    names = ("reliability", "resilience", "vulnerability")
+    assert {score[f"{part}{name}"] for part in ("", "firm_") for name in names} == {None}
+    assert score["firm_95_reliability"] is None
 
 
 def test_the_water_balance_of_the_schedule_closes(ran, ten_years):

@@ -36,6 +36,11 @@ def test_a_series_without_failure_recovers_always_and_is_not_vulnerable():
     assert (found.reliability, found.resilience, found.vulnerability) == (1.0, 1.0, 0.0)
 
 
+def test_nothing_is_known_of_a_service_without_a_target():
+    found = service(np.array([1.0, 2.0]), np.nan, 0.01)
+    assert np.isnan([found.reliability, found.resilience, found.vulnerability]).all()
+
+
 def test_foresight_over_a_record_is_at_least_the_years_one_by_one(plan, foresight):
     assert foresight.operation.violation.sum() == 0
     assert foresight.operation.annual_energy_gwh >= plan.energy_gwh.sum() * (1 - 1e-6)

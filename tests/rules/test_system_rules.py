@@ -255,6 +255,20 @@ def test_an_outlook_operates_as_the_links_bring_water(rule, training):
         assert not each.missed.any()
 
 
+def test_an_outlook_misses_the_lowest_power_where_months_make_less(rule, training):
+    situation = situation_of(rule, training)
+    futures = futures_of(rule.inflow, situation, 4)
+    system, advice = training.system, advise_system(rule, training.system, situation)
+    before = outlook_of_system(rule, system, situation, advice, futures)
+    most = float(np.quantile(before["upper"].power_mw, 0.5))
+    asks = replace(system.reservoirs[0], power_lower_mw=np.full(12, most))
+    asking = replace(system, reservoirs=(asks, *system.reservoirs[1:]))
+    ahead = outlook_of_system(rule, asking, situation, advice, futures)
+    np.testing.assert_array_equal(ahead["upper"].missed, ahead["upper"].power_mw < most * (1 - 1e-6))
+    assert 0 < ahead["upper"].missed.mean() < 1
+    assert not (ahead["lower"].missed | before["upper"].missed).any()
+
+
 def test_nothing_is_above_perfect_foresight_with_the_same_ends(evaluation):
     for run in evaluation.runs:
         np.testing.assert_allclose(

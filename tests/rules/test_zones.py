@@ -1,5 +1,6 @@
 import copy
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -127,6 +128,15 @@ def test_it_is_fitted_the_same_again(rules, training, forecast):
 def test_a_round_trip_through_json_gives_an_equal_rule(rules, forecast):
     rule = rules[forecast]
     assert zones.ZonesRule.from_dict(json.loads(json.dumps(rule.to_dict()))) == rule
+
+
+@pytest.mark.parametrize("installed_mw", [3.0, 5.0])
+def test_a_plant_that_always_runs_at_its_capacity_has_a_chart(small, small_inflow, installed_mw):
+    plan = optimise(replace(small, installed_mw=installed_mw), small_inflow, solver="dp", reference=False)
+    assert plan.operation.power_mw.min() == pytest.approx(installed_mw)
+    rule = zones_operation.fit(Training.of(plan), Forecast.MONTH)
+    assert rule.outputs_mw[-1] == pytest.approx(installed_mw)
+    assert (np.diff(rule.outputs_mw) > 0).all()
 
 
 def crossing(content):

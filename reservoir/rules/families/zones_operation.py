@@ -37,6 +37,8 @@ IntArray = NDArray[np.int64]
 #: What a GWh short of a year's guaranteed energy costs the search, beside the GWh itself.
 SHORTFALL_WEIGHT = 1.0
 _STORAGES, _OUTPUTS = 41, 49
+#: The least of a table's outputs is no more than this part of the largest.
+_LARGEST_LEAST = 0.99
 #: Of the plan's outputs below and above the guaranteed one, where the reduced and the increased output start.
 START_QUANTILES = (0.2, 0.5, 0.8)
 _BOUNDARIES, _SWEEPS = 25, 8
@@ -110,7 +112,8 @@ class Trial:
         storages = np.linspace(bounds.min(), bounds.max(), _STORAGES)
         # From the plan's range up to the most that the plant reaches, and the guaranteed output.
         most = most_power_mw(plant, float(storages[-1]))
-        even = np.linspace(min(float(training.power_mw.min()), most), most, _OUTPUTS)
+        # Of a plan at that most in every step there is still a range to choose from.
+        even = np.linspace(min(float(training.power_mw.min()), _LARGEST_LEAST * most), most, _OUTPUTS)
         outputs = np.union1d(even, min(Targets.of(training).firm_mw, most))
         # Of another objective than energy, the guaranteed energy is no part.
         guaranteed = 0.0 if training.limits.priced else float(plant.guaranteed_energy_gwh or 0.0)
