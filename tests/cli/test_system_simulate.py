@@ -3,10 +3,15 @@
 import csv
 import json
 
+import numpy as np
 import pytest
 
+import reservoir
+from reservoir.hydro.inflow import COMPANIONS
+from reservoir.io.plan_folder.differences import read_any_plan
+from tests.cli.test_flood_space_command import SPACE
 from tests.io.small_reservoir import SMALL
-from tests.io.two_dams import wide, write_two
+from tests.io.two_dams import TWO, wide, write_two
 
 QUICK = ("--solver", "slp", "--set", "most_programs=2", "--no-figures")
 
@@ -44,6 +49,40 @@ def test_the_schedule_of_a_plan_makes_its_energy(call, two, tmp_path, strict, ho
     call(*again, *(("--yearly",) if horizon == "year" else ()), "--out", "t")
     if horizon != "3":  # what is under way between horizons of a plan is known to its folder alone
         assert energies(tmp_path / "t/system.csv") == pytest.approx(energies(tmp_path / "p/system.csv"), rel=1e-6)
+
+
+#: What a record says beside the inflow, of one site or of both, and values of its steps.
+BESIDE = {
+    "upper_withdrawal_m3s,lower_bank_storage_hm3": [0.5, 0, 1],
+    "upper_evaporation_hm3,lower_evaporation_mm": [0.5, 0.75, 0.25],
+    "lower_price_per_mwh": [20, 60, -5],
+    "lower snow (mm)": [300, 100],
+}
+
+
+@pytest.mark.parametrize("columns", BESIDE)
+def test_a_folder_has_what_the_record_says_beside_the_inflow_of_any_site(call, two, tmp_path, strict, columns):
+    header, *rows = wide().splitlines()[:25]
+    values, several = BESIDE[columns], columns.count(",") + 1
+    rows = [",".join([row, *[f"{values[step % len(values)]:g}"] * several]) for step, row in enumerate(rows)]
+    (tmp_path / "flows.csv").write_text("\n".join((f"{header},{columns}", *rows, "")))
+    priced = '\n[objective]\ngoal = "revenue"\nprice_per_mwh = 40\n' * ("price" in columns)
+    write_two(tmp_path, TWO + priced, lower=SMALL + SPACE.replace("Snow", "lower snow") * ("snow" in columns))
+    planned = strict(call("plan", *two, *QUICK, "--json", "--out", "p").out)
+    of_folder = ("p/inflow.csv", "--reservoir", "p/system.toml")
+    again = call("simulate", *of_folder, "--releases", "p/schedule.csv", "--json", "--out", "s")
+    assert strict(again.out)["energy_gwh"] == pytest.approx(planned["energy_gwh"], rel=1e-6)
+    system = reservoir.read_system(tmp_path / "two.toml")
+    record = reservoir.read_system_inflow(system, tmp_path / "flows.csv")
+    copied = (reservoir.read_system_inflow(system, tmp_path / name / "inflow.csv") for name in "ps")
+    for found in (read_any_plan(tmp_path / "p").plan.inflows, *copied):
+        for name, field in ((name, field) for name in record for field in COMPANIONS):
+            given, kept = (getattr(each[name], field) for each in (record, found))
+            assert (given is None) == (kept is None), (name, field)
+            np.testing.assert_allclose(0 if kept is None else kept, 0 if given is None else given, atol=1e-6)
+    call("plan", *of_folder, *QUICK, "--out", "q")
+    assert strict(call("compare", "p", "q", "--no-figures", "--json", "--out", "c").out)["differences"] == []
+    assert "no schedule exceeds its proven bound" in call("prove", "p", "--gap", "1").out
 
 
 def test_years_that_end_as_they_begin_start_where_the_file_says(call, two, tmp_path):
