@@ -142,6 +142,15 @@ def test_a_workbook_is_read_and_written(call, two, tmp_path):
             'other.csv, row 3, column reservoir: is no reservoir of the system (found "mid")',
         ),
         (["--releases", "bad.csv"], "bad.csv, row 5, column release_m3s: is not a number (reservoir lower)"),
+        (["--releases", "wide.csv"], "wide.csv, row 7, column upper_m3s: is negative (reservoir upper)"),
+        (["--releases", "late.csv"], "late.csv, row 8, column date: is out of sequence (reservoir upper)"),
+        (["--releases", "odd.csv"], "row 1: has no column of releases with a known unit (reservoir upper)"),
+        (["--releases", "odd.csv"], '(found "date, upper_gates"); expected upper_m3s, or upper_cfs, upper_ls, ...'),
+        (
+            ["--releases", "both.csv"],
+            'row 1: are columns of one quantity (reservoir upper) (found "upper_m3s, upper_cfs"); expected one of them',
+        ),
+        (["--releases", "strange.csv"], 'row 5, column reservoir: is no reservoir of the system (found "mid")'),
         (["--releases", "good.csv", "--no-foresight"], "--no-foresight: does not take systems yet"),
         (["--releases", "good.csv", "--level", "430"], "--level: is of no reservoir; expected one of upper, lower"),
         (["--releases", "good.csv", "--level", "mid=430"], '--level: is no reservoir of the system (found "mid")'),
@@ -156,6 +165,12 @@ def test_what_cannot_be_is_refused_in_a_sentence(call, two, tmp_path, options, s
     (tmp_path / "one.csv").write_text("\n".join(["date,upper_m3s", *(f"1990-{month:02d},9" for month in range(1, 13))]))
     (tmp_path / "other.csv").write_text("\n".join(good).replace("1990,1,lower", "1990,1,mid"))
     (tmp_path / "bad.csv").write_text("\n".join([*good[:4], "1990,2,lower,much", *good[5:]]))
+    wide = ["date,upper_m3s,lower_m3s", "", "", *(f"1990-{month:02d},{5},9" for month in range(1, 13))]
+    (tmp_path / "wide.csv").write_text("\n".join(wide).replace("1990-04,5", "1990-04,-5"))
+    (tmp_path / "late.csv").write_text("\n".join(wide).replace("1990-05", "1990-06"))
+    (tmp_path / "odd.csv").write_text("date,upper_gates\n1990-01,5")
+    (tmp_path / "both.csv").write_text("date,upper_m3s,upper_cfs\n1990-01,5,5")
+    (tmp_path / "strange.csv").write_text("\n".join(["", *good[:2], "", good[2]]).replace("lower", "mid"))
     assert said in call("simulate", *two, *options, "--out", "s", status=2).err
     assert not (tmp_path / "s").exists()
 
