@@ -98,6 +98,26 @@ def wide_releases(upper, lower, years=(1990, 1991)):
     return "\n".join(["date,upper_m3s,lower_cfs", *lines, ""])
 
 
+def test_a_schedule_is_read_as_the_call_says_and_what_was_not_read_is_told(call, two, tmp_path, strict):
+    """Dates of the first of months may have the month first or last: a daily record would show it, months do not."""
+    days = [f"01/{month:02d}/{year},4,20,{month}" for year in ("90", "91") for month in range(1, 13)]
+    header = "date,upper_m3s,lower_m3s,upper_gates"
+    (tmp_path / "mine.csv").write_text("\n".join((header, *days, "")))
+    asked = ("--releases", "mine.csv", "--dates", "day-first", "--first-year", "1990")
+    told = strict(call("simulate", *two, *asked, "--json", "--out", "s").out)["notes"]
+    assert any(note.startswith("mine.csv: dates are read day first") for note in told)
+    assert "mine.csv: not read: upper_gates" in told
+    assert [note for note in told if note.startswith("mine.csv")] == [
+        note for note in strict((tmp_path / "s/simulation.json").read_text())["notes"] if note.startswith("mine.csv")
+    ]
+    shown = call("simulate", *two, *asked, "--out", "t").out
+    assert "mine.csv: not read: upper_gates" in shown
+    refused = ("--releases", "mine.csv", "--dates", "month-first", "--first-year", "1990", "--out", "u")
+    assert "mine.csv, row 3, column date: is out of sequence" in call("simulate", *two, *refused, status=2).err
+    later = ("--releases", "mine.csv", "--dates", "day-first", "--first-year", "1890", "--out", "u")
+    assert "mine.csv, row 2, column date: no year begins with it" in call("simulate", *two, *later, status=2).err
+
+
 def test_columns_of_reservoirs_are_taken_and_violations_told_by_kind(call, two, tmp_path, strict):
     (tmp_path / "wide.csv").write_text(wide_releases(4, 20 / 0.3048**3))
     shown = call("simulate", *two, "--releases", "wide.csv", "--out", "s").out
