@@ -143,7 +143,8 @@ def _draft(name: str, files: options.CaseFiles, reading: dict[str, Any]) -> tupl
 
     with options.named_as_reading():
         table_file = files.reservoir
+        sheets = options.sheets_for(table_file, files.inflow, reading["sheet"])
         if table_file is not None and is_workbook(table_file):
-            return draft_of_workbook(table_file, reading["sheet"], name, scale_of), scale
-        table = None if table_file is None else read_level_table(table_file)
+            return draft_of_workbook(table_file, sheets, name, scale_of), scale
+        table = None if table_file is None else read_level_table(table_file, sheets)
         return draft(name, table, record=scale_of(None)), scale

@@ -183,7 +183,9 @@ def _simulate_system(
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.io.given_schedule import read_given_schedules
     from reservoir.io.plan_folder.files import PROVENANCE, read_provenance
+    from reservoir.io.records.dates import DateStyle
     from reservoir.planning.checked_schedule import RELEASE, START
+    from reservoir.planning.checked_system import not_read_of
     from reservoir.planning.simulation import simulate_system
 
     units = UnitSystem.of(unit_system or "si")
@@ -195,16 +197,19 @@ def _simulate_system(
             options.sheets_for(one, other, reading["sheet"]) for one, other in ((record, releases), (releases, record))
         )
         system, inflows = options.read_case(system_file, record, {**reading, "sheet": of_record}, step)
-        given = read_given_schedules(releases, inflows, of_releases)
-        inflow = next(iter(given.values())).inflow
-        first = inflows.labels.index(inflow.labels[0])
-        inflows = inflows.span(first, first + inflow.years)
+        dates = DateStyle(reading["dates"] or "", reading["first_year"] or 0)
+        given = read_given_schedules(releases, inflows, of_releases, dates)
+        schedule = next(iter(given.values()))
+        first = inflows.labels.index(schedule.inflow.labels[0])
+        inflows = inflows.span(first, first + schedule.inflow.years)
         starts: dict[str, Any] = {
             name: each.columns[START][:, 0] for name, each in given.items() if START in each.columns
         }
         starts |= storages_at(system, levels, units)
         asked = {name: each.columns[RELEASE] for name, each in given.items()}
-        run = replace(simulate_system(system, inflows, asked, horizon=horizon, starts_hm3=starts), units=units)
+        run = simulate_system(system, inflows, asked, horizon=horizon, starts_hm3=starts)
+    of_file = [*schedule.notes, *([f"not read: {', '.join(unread)}"] if (unread := not_read_of(given)) else [])]
+    run = replace(run, units=units, notes=(*(f"{releases.name}: {note}" for note in of_file), *run.notes))
     return _finished(run, ("Releases", releases.name), **shown)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -65,35 +65,31 @@ def read_given_schedules(
     """
     cells = read_cells(path, _MEND, sheet)
     site = next((heading for heading in cells.columns if heading.strip().lower() == "reservoir"), None)
-    called: dict[tuple[str, str], str] = {}
+    called: dict[str, dict[str, str]] = {}
     if site is None:
-        headings = {name: [each for each in cells.columns if each.startswith(f"{name}_")] for name in inflows}
-        of_each = {
-            name: cells.rename(columns={each: f"release{each.removeprefix(name)}" for each in own})
-            for name, own in headings.items()
-            if own
-        }
-        called = {(name, f"release{each.removeprefix(name)}"): each for name, own in headings.items() for each in own}
+        for heading in cells.columns:
+            begins = [name for name in inflows if heading.startswith(f"{name}_")]
+            if begins:
+                name = max(begins, key=len)
+                called.setdefault(name, {})[heading] = f"release{heading.removeprefix(name)}"
+        of_each = {name: cells for name in inflows if name in called}
     else:
         names = cells[site].str.strip()
-        if unknown := [row for row, name in enumerate(names) if name not in inflows]:
-            problem, value = "is no reservoir of the system", str(names.iloc[unknown[0]])
-            expected = f"one of {', '.join(inflows)}"
-            raise InputError(problem, expected, _MEND, str(path), unknown[0] + 2, site, value)
+        if len(unknown := names[~names.isin([*inflows])]):
+            problem, expected = "is no reservoir of the system", f"one of {', '.join(inflows)}"
+            raise InputError(problem, expected, _MEND, str(path), int(unknown.index[0]), site, unknown.iloc[0])
         of_each = {name: cells[names == name].drop(columns=site) for name in inflows if (names == name).any()}
     if not of_each:
         expected = f"a column reservoir, or a column for each such as {next(iter(inflows))}_m3s"
         raise InputError("has no releases of any reservoir", expected, _MEND, str(path), row=1)
     found = dict[str, GivenSchedule]()
     for name, own in of_each.items():
-        rows, table = own.index.to_numpy() + 2, own.reset_index(drop=True)
-        table.attrs = cells.attrs
+        own.attrs = cells.attrs
         try:
-            given = _given(path, table, inflows[name], asked)
+            found[name] = _given(path, own, inflows[name], asked, called.get(name, {}))
         except InputError as error:
-            raise InputError(_of_site(each, name, rows) for each in error.mistakes) from error
-        written = {column: called.get((name, heading), heading) for column, heading in given.headings.items()}
-        found[name] = replace(given, rows=rows, headings=written)
+            of_site = (replace(each, problem=f"{each.problem} (reservoir {name})") for each in error.mistakes)
+            raise InputError(of_site) from error
     for name, given in found.items():
         first = next(iter(found.values()))
         if given.inflow.labels != first.inflow.labels:
@@ -102,13 +98,10 @@ def read_given_schedules(
     return found
 
 
-def _of_site(mistake: Mistake, name: str, rows: NDArray[np.int64]) -> Mistake:
-    """A mistake in the rows of one reservoir, at its row in the file."""
-    row = mistake.row if mistake.row is None or mistake.row < 2 else int(rows[min(mistake.row - 2, len(rows) - 1)])
-    return replace(mistake, row=row, problem=f"{mistake.problem} (reservoir {name})")
-
-
-def _given(path: Path, cells: pd.DataFrame, inflow: Inflow, asked: DateStyle) -> GivenSchedule:
+def _given(
+    path: Path, cells: pd.DataFrame, inflow: Inflow, asked: DateStyle, called: Mapping[str, str] | None = None
+) -> GivenSchedule:
+    """The schedule in cells with the numbers of their rows; some headings are read as if they were `called` so."""
     inflow.require_no_members("a schedule in a file of its own")
     # What each heading that is read names, as the program calls it; and its unit in the program's.
     endings = {name: next(end for end in _UNITS if name.endswith(f"_{end}")) for name in _READ}
@@ -117,31 +110,35 @@ def _given(path: Path, cells: pd.DataFrame, inflow: Inflow, asked: DateStyle) ->
         for name, end in endings.items()
         for unit, size in _UNITS[end].items()
     }
-    read = {name: known[name.strip().lower()] for name in cells.columns if name.strip().lower() in known}
+    called = called or {}
+    names = {heading: called.get(heading, heading).strip().lower() for heading in cells.columns}
+    read = {heading: known[name] for heading, name in names.items() if name in known}
     quantities, sizes = {heading: name for heading, (name, _) in read.items()}, dict(read.values())
     require_one_of_each(path, quantities, _MEND)
     if RELEASE not in sizes:
-        expected = "release_m3s, or release_cfs, release_ls, ..."
+        name = next((heading.removesuffix(read_as[7:]) for heading, read_as in called.items()), "release")
+        expected = f"{name}_m3s, or {name}_cfs, {name}_ls, ..."
         problem, mend = "has no column of releases with a known unit", "name the column so, with values in this unit"
         raise InputError(problem, expected, mend, str(path), row=1, value=", ".join(map(str, cells.columns)))
     headings = {name: heading for heading, name in quantities.items()}
     cells = cells.rename(columns=quantities)
     column, steps, notes = _steps(path, cells, inflow, asked)
-    years = _years_of(path, column, steps, inflow)
+    rows = cells.index.to_numpy()
+    years = _years_of(path, column, steps, rows, inflow)
     numbers = _numbers(path, cells, headings, sizes)
     columns = {name: values.reshape(years.flow_m3s.shape) for name, values in numbers.items()}
     digits = {name: 0.5 * 10.0 ** -_decimals(cells[name]) * sizes[name] for name in numbers}
     not_read = tuple(str(name) for name in cells.columns if name not in (*meanings("schedule"), *headings, column))
     notes = (*encoding_notes(cells.attrs["encoding"]), *notes)
-    return GivenSchedule(path, years, columns, digits, headings, sizes, not_read, notes)
+    return GivenSchedule(path, years, columns, digits, headings, sizes, not_read, notes, rows)
 
 
-def _years_of(path: Path, column: str, steps: NDArray[np.object_], inflow: Inflow) -> Inflow:
-    """The years of the record whose `steps` the rows are, one after another, as a `column` names them."""
+def _years_of(path: Path, column: str, steps: NDArray[np.object_], rows: NDArray[np.int64], inflow: Inflow) -> Inflow:
+    """The years of the record whose `steps` the `rows` are, one after another, as a `column` names them."""
     wanted = _wanted(column, inflow)
 
-    def refused(problem: str, expected: str, mend: str, row: int, value: object) -> InputError:
-        return InputError(problem, expected, mend, str(path), row, column, str(value))
+    def refused(problem: str, expected: str, mend: str, place: int) -> InputError:
+        return InputError(problem, expected, mend, str(path), int(rows[place]), column, str(steps[place]))
 
     if not len(steps):
         raise InputError("has no rows", f"a row for each step from {wanted[0]} on", _MEND, str(path))
@@ -149,23 +146,23 @@ def _years_of(path: Path, column: str, steps: NDArray[np.object_], inflow: Inflo
     if not begins.size:
         expected = f"the first step of a year of the record, {wanted[0]} to {wanted[-1]}"
         mend = "begin with the first step of a water year, or give the record that has it"
-        raise refused("no year begins with it", expected, mend, 2, steps[0])
+        raise refused("no year begins with it", expected, mend, 0)
     first = int(begins[0])
     following = wanted[first * inflow.steps :]
     count = min(len(steps), len(following))
     wrong = np.flatnonzero(steps[:count] != following[:count])
     if wrong.size:
-        row = int(wrong[0])
+        place = int(wrong[0])
         mend = "give a row for each step, in order: add what is missing, leave out what is there twice"
-        raise refused("is out of sequence", str(following[row]), mend, row + 2, steps[row])
+        raise refused("is out of sequence", str(following[place]), mend, place)
     if len(steps) > len(following):
         mend = "leave out later rows, or give the record that has them"
         expected = f"no step after {wanted[-1]}, the last of the record"
-        raise refused("is not in the record", expected, mend, count + 2, steps[count])
+        raise refused("is not in the record", expected, mend, count)
     if len(steps) % inflow.steps:
         expected = f"{inflow.steps} rows for each year: {following[len(steps)]} next"
         mend = "add the missing rows, or leave out the year"
-        raise refused("ends within a year", expected, mend, len(steps) + 1, steps[-1])
+        raise refused("ends within a year", expected, mend, len(steps) - 1)
     return inflow.span(first, first + len(steps) // inflow.steps)
 
 
@@ -194,7 +191,7 @@ def _steps(
             named = {style: _names(texts, style, of_months) for style in orders}
             fits = [style for style in orders if _follow(named[style], wanted)]
             if len(fits) != 1:
-                raise InputError(replace(understood.doubt, file=str(path), row=2, column=dated))
+                raise InputError(replace(understood.doubt, file=str(path), row=int(cells.index[0]), column=dated))
             order, steps = fits[0].order.replace("-", " "), named[fits[0]]
             note = f"dates are read {order}: {texts[-1]} is {steps[-1]} (so the rows are steps of the record)"
             understood = understood._replace(notes=(note,))
@@ -236,7 +233,7 @@ def _numbers(
                     problem = "is out of range" if value > allowed.most or name not in _RANGES else "is negative"
                 at_most = f" and at most {allowed.most / sizes[name]:,.10g}" if value > allowed.most else ""
                 expected = "a number in the unit of the heading" + (f", 0 or more{at_most}" if name in _RANGES else "")
-                yield Mistake(problem, expected, _MEND, str(path), row + 2, headings[name], cell or None)
+                yield Mistake(problem, expected, _MEND, str(path), int(cells.index[row]), headings[name], cell or None)
 
     wrong = worth_telling(mistakes(), str(path))
     if wrong:

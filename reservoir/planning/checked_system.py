@@ -107,20 +107,26 @@ def checked_system(
         missed += [(problem, f"{name}, {sentence}") for problem, sentence in verified.missed]
         differences += [replace(each, problem=f"{each.problem} (reservoir {name})") for each in verified.differences]
     kept_limits = ~np.isin(np.arange(len(problems)), [problem for problem, _ in missed])
-    not_read = [each for each in first.not_read if all(each in other.not_read for other in given.values())]
     return CheckedSchedule(
         plan,
         float(as_given.energy_gwh.sum()),
         kept_limits,
         tuple(sentence for _, sentence in missed),
         tuple(differences),
-        tuple(each for each in not_read if each not in meanings("site_steps")),
+        not_read_of(given),
         (*first.notes, *plan.notes),
     )
 
 
 #: Releases of each reservoir with the start of a cyclic year, and what withdrawals are cut by: a row for each problem.
 _Releases = list[tuple[FloatArray, FloatArray]]
+
+
+def not_read_of(given: Mapping[str, GivenSchedule]) -> tuple[str, ...]:
+    """Headings of columns that are read for no reservoir, and of which nothing is known."""
+    first, *others = given.values()
+    no_ones = [each for each in first.not_read if all(each in other.not_read for other in others)]
+    return tuple(each for each in no_ones if each not in meanings("site_steps"))
 
 
 def _asked(

@@ -21,7 +21,7 @@ from reservoir.hydro.record_rows import terms_of
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.rows import filled_years
 from reservoir.hydro.site_inflows import SiteInflows
-from reservoir.hydro.system import System
+from reservoir.hydro.system import InflowSource, System
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.firm_power import better_of, firm_power_mw, keeping_promise, largest_firm_power, no_worse_than
 from reservoir.planning.search import references_of
@@ -449,13 +449,12 @@ def _tradeoff_of_system(
     system = replace(without_firm_power(system), horizon=system.asked_horizon(horizon))
     span = system.horizon.within(inflows.calendar)
     search = SystemFront(system, inflows, span, device, progress)
-    one_file = len({each.sha256 for each in inflows.values()}) == 1 and not any(
-        source.file for source in system.inflow_of.values()
-    )
+    of_all = [record for name, record in inflows.items() if not system.inflow_of.get(name, InflowSource()).file]
+    one_file = len({record.sha256 for record in of_all}) == 1
     total = replace(
         inflows.first,
         flow_m3s=inflows.flow_m3s.sum(axis=1),
-        content=inflows.first.content if one_file else b"",
+        content=of_all[0].content if one_file else b"",
         rows=None,
         caveat=inflows.caveat,
         notes=inflows.notes,

@@ -246,7 +246,7 @@ def write_comparison(
     with drafted(target, partial(_check, force=force), lambda folder: leaves(folder, _OWN)) as claim:
         draft, left_out, captions = claim.draft, dict[str, str](), dict[str, str]()
         rows, units = comparison.rows, comparison.units
-        table = units.columns({name: np.array([row[name] for row in rows]) for name in rows[0]})
+        table = units.columns({name: np.array([row.get(name, np.nan) for row in rows]) for name in rows[0]})
         told = {
             name: np.array([getattr(each, name) for each in comparison.differences], object) for name in Told._fields
         }

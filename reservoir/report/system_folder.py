@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from reservoir.hydro.calendar import TimeStep
-from reservoir.hydro.inflow import first_days
+from reservoir.hydro.inflow import COMPANIONS, first_days
 from reservoir.io.output import Claim, drafted
 from reservoir.io.plan_folder import files
 from reservoir.io.plan_folder.arrays import record_arrays, write_arrays
@@ -198,8 +198,9 @@ def _arrays(plan: SystemPlan) -> dict[str, Any]:
     """What the plan is read from again: releases, storages and records of all reservoirs, on one axis."""
     stacked = {name: plan.operation.stacked(name) for name in ("release_m3s", "storage_hm3", "power_mw")}
     of_sites = [record_arrays(inflow) for inflow in plan.inflows.values()]
-    shared = {name for each in of_sites for name in each if all(name in other for other in of_sites)}
-    records = {name: np.stack([each[name] for each in of_sites], axis=1) for name in shared if name != "members"}
+    found = dict.fromkeys(name for each in of_sites for name in each if name != "members")
+    unsaid = np.full(plan.inflow.flow_m3s.shape, np.nan)  # of a site whose record says nothing of it
+    records = {name: np.stack([each.get(name, unsaid) for each in of_sites], axis=1) for name in found}
     members = {"members": of_sites[0]["members"]} if "members" in of_sites[0] else {}
     names = list(plan.source_counts)
     sources = np.array([names.index(source) for source in plan.sources])
@@ -207,7 +208,7 @@ def _arrays(plan: SystemPlan) -> dict[str, Any]:
 
 
 def _copy_inputs(plan: OperatedSystem, folder: Path) -> list[str]:
-    """Write the system and its reservoirs as files of their own, and the local inflow of all, a column each."""
+    """Write the system with its reservoirs, and the record: the local inflow of each, and what it says beside it."""
     import reservoir
 
     reservoir.write_system(replace(plan.system, inflow_of={}), folder / files.SYSTEM)
@@ -217,6 +218,12 @@ def _copy_inputs(plan: OperatedSystem, folder: Path) -> list[str]:
     if (members := plan.inflow.member_of_year) is not None:
         table = {"member": np.repeat(members, calendar.steps), **table}
     table |= {name: inflow.flow_m3s.ravel() for name, inflow in plan.inflows.items()}
+    table |= {
+        f"{name}_{field}": getattr(inflow, field).ravel()
+        for name, inflow in plan.inflows.items()
+        for field in COMPANIONS
+        if getattr(inflow, field) is not None
+    }
     return [files.SYSTEM, *write_tables({files.INFLOW: table}, folder, "")]
 
 

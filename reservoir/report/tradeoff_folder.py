@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,13 @@ import pandas as pd
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.objectives import Goal, goal_label
+from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.system import System
 from reservoir.io.output import Claim, content_sha256, drafted
 from reservoir.io.plan_folder.files import FILES, file_hashes
 from reservoir.io.plan_folder.tables import write_tables
 from reservoir.io.reservoir_toml.writer import write_reservoir, write_system
+from reservoir.io.system_file import read_system
 from reservoir.planning.columns import FIRM_POWER
 from reservoir.planning.tradeoff import Tradeoff
 from reservoir.report.folder import (
@@ -36,6 +39,7 @@ from reservoir.text.strict_json import read_json
 PROVENANCE, POINTS, INFLOW, REPORT = "tradeoff.json", "points", "inflow.csv", "report.html"
 TABLE, WORKBOOK = "front.csv", "front.xlsx"
 _MOST_BYTES = 10_000_000
+_CHANGED = "was changed after the tradeoff was made"
 _AGAIN = "run `reservoir tradeoff` again, or restore the file; plan a changed one by its own name, without --point"
 #: How a record can have been read.
 _READING: dict[str, type] = dict.fromkeys(("unit", "column", "water_year", "negative", "dates"), str)
@@ -85,7 +89,7 @@ def write_tradeoff(
         (draft / POINTS).mkdir()
         for point in front.points:
             one = point.reservoir
-            text = write_system(one) if isinstance(one, System) else write_reservoir(one)
+            text = write_system(_with_files(one)) if isinstance(one, System) else write_reservoir(one)
             (draft / POINTS / f"{point.name}.toml").write_text(text, encoding="utf-8")
         if front.inflow.content:
             (draft / INFLOW).write_bytes(front.inflow.content)
@@ -100,11 +104,26 @@ def write_tradeoff(
                 pictures = (picture("front", "The front", drawn[1], drawing),)
         names = [f"{POINTS}/{point.name}.toml" for point in front.points]
         names += [INFLOW] if front.inflow.content else []
+        names += _own_files(front.reservoir)
         made_of = {FILES: file_hashes(draft, names)}
         made_of |= figures_left_out(left_out, tell, *(figure_texts(front) if figures else ()))
         write_json(draft / PROVENANCE, tradeoff_provenance(front) | made_of)
         (draft / REPORT).write_text(_report(front, pictures), encoding="utf-8")
     return claim.place
+
+
+def _with_files(system: System) -> System:
+    """A system whose records in files of their own are found from any folder."""
+    sources = system.inflow_of.items()
+    files = {name: each._replace(file=str(Path(each.file).resolve())) for name, each in sources if each.file}
+    return replace(system, inflow_of={**system.inflow_of, **files})
+
+
+def _own_files(of: Reservoir | System) -> list[str]:
+    """Files of their own that records of reservoirs of a system are in, with their folders."""
+    sources = _with_files(of).inflow_of.values() if isinstance(of, System) else ()
+    files = dict.fromkeys(each.file for each in sources if each.file)
+    return [file for file in files if Path(file).is_file() or Path(file).is_dir()]  # a pipe is read once
 
 
 def tradeoff_provenance(front: Tradeoff) -> dict[str, Any]:
@@ -182,18 +201,22 @@ def point_inputs(point: Path, given: Mapping[str, Path | None]) -> dict[str, Any
         known = sorted(file.stem for file in (folder / POINTS).glob("*.toml"))
         expected = f"one of {known[0]} to {known[-1]}" if known else "FOLDER/NAME of a folder by `reservoir tradeoff`"
         raise InputError("there is no such point", expected, column="--point", value=str(point))
-    origin = read_tradeoff(folder)
+    origin, inflow = read_tradeoff(folder), folder / INFLOW
+    own = [name for name in origin[FILES] if Path(name).is_absolute()]  # of systems; all others are in the folder
+    used = [f"{POINTS}/{reservoir.name}", *own]
     if given["inflow"] is not None:
-        _require_as_written(folder, origin, f"{POINTS}/{reservoir.name}")
+        _require_as_written(folder, origin, *used)
         return {"reservoir_file": reservoir}
-    inflow = folder / INFLOW
-    if not inflow.is_file():
+    of_all: dict[str, Any] = {}
+    if inflow.is_file():
+        of_all, used = {"inflow_file": inflow}, [*used, INFLOW]
+    elif not own or not all(each.file for each in read_system(reservoir).inflow_of.values()):
         problem = "the folder has no copy of the record, which was a workbook, an ensemble or made in Python"
         raise InputError(problem, mend="give the record", column="--point", value=str(point))
-    _require_as_written(folder, origin, f"{POINTS}/{reservoir.name}", INFLOW)
+    _require_as_written(folder, origin, *used)
     reading = origin["inflow"]["reading"]
     reading = {name: reading[name] for name, kind in _READING.items() if isinstance(reading.get(name), kind)}
-    return {"reservoir_file": reservoir, "inflow_file": inflow, **reading}
+    return {"reservoir_file": reservoir, **of_all, **reading}
 
 
 def read_tradeoff(folder: Path) -> dict[str, Any]:
@@ -216,7 +239,13 @@ def read_tradeoff(folder: Path) -> dict[str, Any]:
 
 def _require_as_written(folder: Path, origin: Mapping[str, Any], *names: str) -> None:
     """Refuse files that are not those of the tradeoff, by their hashes."""
-    changed = [name for name in names if content_sha256(folder / name) != origin[FILES].get(name)]
-    if changed:
-        problem = "was changed after the tradeoff was made"
-        raise InputError([Mistake(problem, mend=_AGAIN, file=str(folder / name)) for name in changed])
+    mistakes = []
+    for name in names:
+        try:
+            same, problem = content_sha256(folder / name) == origin[FILES].get(name), _CHANGED
+        except OSError as error:
+            same, problem = False, f"cannot be read ({error.strerror or error})"
+        if not same:
+            mistakes.append(Mistake(problem, mend=_AGAIN, file=str(folder / name)))
+    if mistakes:
+        raise InputError(mistakes)

@@ -194,6 +194,19 @@ def test_a_key_of_a_reservoir_of_a_system_is_varied(call, tmp_path, strict):
     assert files[0] == files[1]
 
 
+def test_plans_of_a_system_for_another_goal_than_energy_are_compared(call, tmp_path):
+    (tmp_path / "flows.csv").write_text(wide())
+    path = write_two(tmp_path)
+    path.write_text(path.read_text() + '\n[objective]\ngoal = "revenue"\nprice_per_mwh = 40\n')
+    quick = ("--reservoir", path.name, "--solver", "slp", "--set", "most_programs=2", "--no-figures")
+    for name in "ab":
+        call("plan", "flows.csv", *quick, "--out", name)
+    assert "revenue" in call("compare", "a", "b", "--out", "c").out
+    rows = rows_of(tmp_path / "c/comparison.csv")
+    assert [row["reservoir"] for row in rows] == ["system", "upper", "lower"] * 2
+    assert [bool(row["objective"]) for row in rows] == [True, False, False] * 2  # goals are of the sum
+
+
 @pytest.mark.parametrize(
     ("spill", "change", "alike"), [(278, -9, True), (104, 4, True), (106, 6, False), (5, 5, False)]
 )

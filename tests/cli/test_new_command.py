@@ -84,6 +84,20 @@ def test_a_record_that_cannot_be_read_is_refused_and_nothing_written(call, tmp_p
     assert not (tmp_path / "x.toml").exists()
 
 
+def test_sheets_are_those_of_the_workbook_that_has_them(call, tmp_path):
+    (tmp_path / "levels.csv").write_text("level_m,storage_hm3\n400,10\n420,60\n440,160\n")
+    said = call("new", "lake", "--from", "levels.csv", "--sheet", "Foo", status=2).err
+    assert '--sheet: the file is no workbook (found "Foo")' in said
+    sheets = case_sheets()
+    curve = sheets["Capacity curve"]
+    saved({"Old curve": curve, "New curve": curve}, tmp_path / "lake.xlsx")
+    saved({"Gauge 1": days(), "Gauge 2": days()}, tmp_path / "flows.xlsx")
+    for table, names in (("lake.xlsx", ("New curve", "Gauge 2")), ("levels.csv", ("Gauge 2",))):
+        words = [word for name in names for word in ("--sheet", name)]
+        shown = call("new", "lake", "--from", table, "--inflow", "flows.xlsx", *words, "--force").out
+        assert shown.splitlines()[-1] == '  reservoir plan flows.xlsx --reservoir lake.toml --sheet "Gauge 2"'
+
+
 def test_the_sheet_that_is_meant_is_asked_for_by_its_option(call, tmp_path):
     sheets = case_sheets()
     saved(sheets | {"Old curve": sheets["Capacity curve"]}, tmp_path / "case.xlsx")

@@ -120,6 +120,24 @@ def test_a_schedule_whose_dates_can_be_read_in_two_ways_names_the_option(prove, 
     assert "give --dates month-first or --dates day-first" in said
 
 
+def test_blank_lines_count_as_rows(prove, schedules, call, tmp_path):
+    table = schedules["years"].copy()
+    for column, value, words in (
+        ("release_m3s", "much", "row 8, column release_m3s: is not a number"),
+        ("month", "9", "row 8, column month: is out of sequence"),
+        ("energy_gwh", "99.0", "row 8, column energy_gwh: does not follow from the releases"),
+    ):
+        prove(with_cell(4, column, value)(table), status=1 if column == "energy_gwh" else 2)
+        head, *lines = (tmp_path / "mine.csv").read_text().splitlines()
+        (tmp_path / "mine.csv").write_text("\n".join([head, "", "", *lines, ""]))
+        told = call("prove", "mine.csv", *INPUTS, status=None if column == "energy_gwh" else 2)
+        assert f"mine.csv, {words}" in told.out + told.err
+    dates = of_one_year(schedules, "{month}/1/{year}")
+    prove(dates.iloc[[1, 0, *range(2, 12)]], status=2)
+    (tmp_path / "mine.csv").write_text("\n\n" + (tmp_path / "mine.csv").read_text())
+    assert "mine.csv, row 4, column date: ambiguous date" in call("prove", "mine.csv", *INPUTS, status=2).err
+
+
 def test_a_schedule_in_us_units_is_verified(prove, schedules):
     table = schedules["years"]
     release, storage = (table[name].astype(float) for name in ("release_m3s", "storage_end_hm3"))

@@ -42,6 +42,52 @@ def test_a_front_goes_from_one_goal_to_the_other_and_a_point_is_planned(call, tw
     assert strict(call(*alone).out)["energy_gwh"] == pytest.approx(energy[0], rel=1e-3)
 
 
+def by_rows(text):
+    """A record with a row for each month and site, of a quantity that is read and of one that is not."""
+    rows = [line.split(",") for line in text.splitlines()[1:]]
+    lines = [
+        f"{date},{site},1,{flow}" for date, *each in rows for site, flow in zip(("upper", "lower"), each, strict=True)
+    ]
+    return "\n".join(("date,station,gauge,inflow_m3s", *lines, ""))
+
+
+@pytest.mark.parametrize("layout", ["rows", "columns of rows", "own files", "an own file", "own file and rows"])
+def test_a_point_is_planned_from_the_record_of_the_front_in_whatever_files(call, two, tmp_path, strict, layout):
+    rows = by_rows(wide())
+    (tmp_path / "case").mkdir()
+    (tmp_path / "flows.csv").unlink()
+    write_two(tmp_path / "case", PRICED)
+    system, own, words = tmp_path / "case/two.toml", [], []
+    if "own" in layout:
+        own = ["upper", "lower"][: 2 if layout == "own files" else 1]
+        for place, name in enumerate(own):
+            series = (line.split(",") for line in wide().splitlines()[1:])
+            lines = (f"{date},{flows[place]}" for date, *flows in series)
+            (tmp_path / f"case/{name}.csv").write_text("\n".join(("date,inflow_m3s", *lines, "")))
+            file = f'file = "{name}.toml"'
+            system.write_text(system.read_text().replace(file, f'{file}\ninflow_file = "{name}.csv"'))
+    if layout != "own files":
+        (tmp_path / "flows.csv").write_text(wide() if layout == "an own file" else rows)
+        words = ["flows.csv", *(["--column", "inflow_m3s"] if layout == "columns of rows" else [])]
+    asked = ("--between", "energy,revenue", "--points", "3", "--no-figures", "--out", "front")
+    front = call("tradeoff", *words, "--reservoir", "case/two.toml", "--json", *asked)
+    energy = [point["energy"] for point in strict(front.out)["points"]]
+    quick = ("--solver", "slp", "--no-figures", "--json")
+    point = strict(call("plan", "--point", "front/p1", *quick, "--out", "p").out)
+    assert point["energy_gwh"] == pytest.approx(energy[0], rel=1e-3)
+    if words:  # as with the record itself
+        again = strict(call("plan", *words, "--point", "front/p1", *quick, "--out", "again").out)
+        assert again["energy_gwh"] == point["energy_gwh"]
+    for name in own:
+        file = tmp_path / f"case/{name}.csv"
+        file.write_text(file.read_text().replace(",", ",1", 2))
+        told = call("plan", "--point", "front/p1", *quick, "--out", "changed", status=2).err
+        assert f"{name}.csv: was changed after the tradeoff was made" in told
+        file.unlink()
+        told = call("plan", "--point", "front/p1", *quick, "--out", "changed", status=2).err
+        assert f"{name}.csv: cannot be read (No such file or directory)" in told
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -51,7 +51,7 @@ def read_system_plan(folder: Path) -> SavedPlan[SystemPlan]:
                 {
                     key: each if key == "members" else each[:, place]
                     for key, each in of_sites.items()
-                    if each is not None
+                    if each is not None and (key == "members" or not np.isnan(each[:, place]).all())
                 },
             )
             for place, name in enumerate(system.names)

@@ -97,19 +97,19 @@ def read_schedule(folder: Path) -> pd.DataFrame:
     )
     if mistakes:
         raise InputError(mistakes)
-    return table.assign(**{name: column * units.size(name) for name, column in numbers.items()})
+    table = table.assign(**{name: column * units.size(name) for name, column in numbers.items()})
+    return table.reset_index(drop=True)
 
 
 def _not_numbers(path: Path, cells: pd.Series, numbers: pd.Series) -> Iterator[Mistake]:
-    values, texts = numbers.to_numpy(), cells.to_numpy()
+    values, texts, places = numbers.to_numpy(), cells.to_numpy(), cells.index.to_numpy()
     size = np.abs(values)
     for row in np.flatnonzero(~(size <= _LARGEST) | (size > 0) & (size < _SMALLEST)):
         cell = str(texts[row])
         problem, value = ("is not a finite number", cell) if cell else ("is empty", None)
         if np.isfinite(values[row]):
             problem = "is out of range"
-        # The heading is row 1.
-        yield Mistake(problem, "a number", AGAIN, str(path), int(row) + 2, str(cells.name), value)
+        yield Mistake(problem, "a number", AGAIN, str(path), int(places[row]), str(cells.name), value)
 
 
 def write_tables(tables: Mapping[str, Any], folder: Path, workbook: str = "") -> list[str]:
@@ -151,7 +151,8 @@ def _schedule_of_workbook(content: bytes, names: Sequence[str]) -> bytes:
 def read_cells(path: Path, mend: str = AGAIN, names: Sequence[str] = ()) -> pd.DataFrame:
     """Every cell of a CSV file, or of the sheet of a workbook that is a schedule, as text; `attrs` has the encoding.
 
-    `mend` is how a wrong one is to be mended, `names` are sheets that are meant.
+    The index has the number of each row as an editor shows it. `mend` is how a wrong one is to be mended, `names` are
+    sheets that are meant.
     """
     import pandas as pd
 
@@ -173,7 +174,7 @@ def read_cells(path: Path, mend: str = AGAIN, names: Sequence[str] = ()) -> pd.D
         text = text_of(content, str(path))
     except InputError as error:
         raise InputError([replace(mistake, mend=mend) for mistake in error.mistakes]) from error
-    heading, rows, row = list[str](), list[list[str]](), 1  # the number of a row as an editor shows it
+    heading, rows, numbers, row = list[str](), list[list[str]](), list[int](), 1
     reader = csv.reader(StringIO(text, newline=None), strict=True)  # lines may end as on old Macintoshes
     try:
         for cells in reader:
@@ -189,6 +190,7 @@ def read_cells(path: Path, mend: str = AGAIN, names: Sequence[str] = ()) -> pd.D
                 raise refused(f"has {len(cells)} cells", expected, row=row)
             else:
                 rows.append(cells + [""] * (len(heading) - len(cells)))
+                numbers.append(row)
             row = reader.line_num + 1
     except csv.Error as error:
         if "field larger" in str(error):
@@ -196,7 +198,7 @@ def read_cells(path: Path, mend: str = AGAIN, names: Sequence[str] = ()) -> pd.D
         raise refused("has quotation marks that do not enclose a whole cell", row=row) from error
     if not heading:
         raise refused("is empty")
-    frame = pd.DataFrame(rows, columns=heading, dtype=str)
+    frame = pd.DataFrame(rows, numbers, heading, dtype=str)
     frame.attrs["encoding"] = encoding_of(content)
     return frame
 

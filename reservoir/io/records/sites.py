@@ -214,7 +214,10 @@ def _site(
         raise InputError(restated) from None
     sites = [system.inflow_of.get(each, InflowSource()).column or each for each in system.names]
     of_sites = {each for each in columns.names if _site_in(each, sites) or f"{each}=" in (asked or "")}
-    return replace(inflow, notes=tuple(_as_written(note, as_written) for note in _notes(inflow.notes, of_sites)))
+    notes = tuple(_as_written(note, as_written) for note in _notes(inflow.notes, of_sites))
+    reading = {name: each for name, each in inflow.reading.items() if name != "column"}
+    reading |= {} if value_column is None else {"column": value_column}  # as the caller asked, for all sites alike
+    return replace(inflow, notes=notes, reading=reading)
 
 
 def _place(

@@ -95,6 +95,16 @@ def test_one_spoilt_cell_is_one_mistake_with_its_row(folder, value, problem):
     assert problem in mistake.problem
 
 
+def test_blank_lines_count_as_rows(folder):
+    before = read_schedule(folder)
+    head, *lines = (folder / "schedule.csv").read_text().splitlines()
+    (folder / "schedule.csv").write_text("\n".join([head, "", "", *lines, ""]))
+    pd.testing.assert_frame_equal(read_schedule(folder), before)
+    spoilt = [lines[0], ",".join("x" if cell.count(".") else cell for cell in lines[1].split(","))]
+    (folder / "schedule.csv").write_text("\n".join([head, "", "", *spoilt, ""]))
+    assert {mistake.row for mistake in refused(folder)} == {5}
+
+
 def test_every_spoilt_cell_is_told(folder):
     put(folder, 5, "energy_gwh", "x")
     put(folder, 20, "energy_gwh", "x")
