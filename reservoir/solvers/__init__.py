@@ -401,7 +401,7 @@ def solve(
             raise InputError(wrong, expected, f"choose a shorter horizon, or the solver {able}", value=year.dimension)
         options = kind.of_systems(len(year.years), year.steps, year.dimension) | options
         ready = kind(**options)  # first positions that do not fit are refused before codings take them apart
-        first_positions(ready.first, different, ready.first_members(year.dimension))
+        first_positions(ready.first, problems, ready.first_members(year.dimension))
         chosen = CodingSettings(**({} if coding is None else {"coding": coding}))
         return solve_coded(problems, chosen.coding, options, entry.budget[-1], run, progress)
     return run(problems, options, progress)
