@@ -326,7 +326,8 @@ def solve(
         Asked with an `IntermediateResult` after each launch, or each problem on the host, but not after the last. If it
         returns True, the solutions are those of the problems before the first that is not solved, at least one. On a
         device, launches then have as many problems as it has compute units, so that it is asked often enough. Sweeps
-        over long horizons ask after each sweep, and the solutions are the schedules so far.
+        over long horizons ask after each sweep, `dsmga2` after each generation, and what takes systems alone after each
+        of its rounds: the solutions are the schedules so far.
     **options
         Settings of the engine, of the sweeps, and of systems.
 
