@@ -112,6 +112,13 @@ def test_a_device_tells_the_same_linkage(device, years):
         assert one.device_seconds is None
 
 
+def test_threads_are_no_setting_of_the_algorithm(years):
+    (settings,) = (each.settings for each in solve(years[:1], solver="dsmga2", population=19, generations=1, threads=3))
+    names = list(settings)
+    assert names.index("linkage_generations") < names.index("seed") < names.index("threads")
+    assert (settings["population"], settings["threads"]) == (20, 3)
+
+
 def test_a_stop_ends_with_the_best_of_each_population_so_far(years):
     told = []
 
