@@ -111,7 +111,7 @@ def search_system(
     notes = tuple[str, ...]()
     if method.solver == AUTO:
         notes = search.in_stages(method.options)
-    else:
+    elif not search.stopped:  # while schedules were found that keep commitments
         search.improve(method.solver, method.options)
     search.end_room()
     search.keep_promises()
@@ -254,8 +254,8 @@ class _Search:
         self.best = self.best.replaced(better, found[better])
         for place in better.tolist():
             self.sources[place] = solver
-        if count < len(self.problems):
-            self.stopped = stop_sentence(solver, count, len(self.problems), self.stop)
+        every = len(self.problems)  # have schedules of earlier stages
+        self.stopped = stop_sentence(solver, every, every, self.stop)
 
     def _finished(self, found: Solutions) -> Solutions:
         """The same, and those that are worth more than the best so far but violate limits more, finished."""

@@ -326,7 +326,8 @@ def solve(
         Asked with an `IntermediateResult` after each launch, or each problem on the host, but not after the last. If it
         returns True, the solutions are those of the problems before the first that is not solved, at least one. On a
         device, launches then have as many problems as it has compute units, so that it is asked often enough. Sweeps
-        over long horizons ask after each sweep, and the solutions are the schedules so far.
+        over long horizons ask after each sweep, `dsmga2` after each generation, and what takes systems alone after each
+        of its rounds: the solutions are the schedules so far.
     **options
         Settings of the engine, of the sweeps, and of systems.
 
@@ -401,7 +402,7 @@ def solve(
             raise InputError(wrong, expected, f"choose a shorter horizon, or the solver {able}", value=year.dimension)
         options = kind.of_systems(len(year.years), year.steps, year.dimension) | options
         ready = kind(**options)  # first positions that do not fit are refused before codings take them apart
-        first_positions(ready.first, different, ready.first_members(year.dimension))
+        first_positions(ready.first, problems, ready.first_members(year.dimension))
         chosen = CodingSettings(**({} if coding is None else {"coding": coding}))
         return solve_coded(problems, chosen.coding, options, entry.budget[-1], run, progress)
     return run(problems, options, progress)

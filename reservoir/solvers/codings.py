@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,7 @@ def solve_coded(
         done |= zip(places, solutions, strict=False)
         if len(solutions) < len(places):  # a caller stopped it
             break
-    return Solutions.of([done[place] for place in range(len(done))])
+    return Solutions.of([done[place] for place in takewhile(done.__contains__, range(total))])
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any, TypeVar
 
 import numpy as np
@@ -62,6 +63,12 @@ class Schedules:
         positions = np.full((len(batch), batch.dimension), 0.5) if first is None else first
         return cls.of(batch, batch.operate(positions))
 
+    def first(self, count: int) -> Schedules:
+        """Those of the first years."""
+        some = slice(count)
+        of_years = self.batch[some], self.operation[some], self.fitness[some], self.rounds[some], self.tried[some]
+        return Schedules(*of_years, self.chosen)
+
     @property
     def storages_hm3(self) -> FloatArray:
         """Storages, shape (years, reservoirs, steps + 1)."""
@@ -96,6 +103,9 @@ S = TypeVar("S", bound=Settings)
 class SystemEngine(Engine[S]):
     """An engine that takes years of systems alone, and first positions in float64."""
 
+    #: Whether the caller has ended the call, and how many problems it has.
+    ended, total = False, 0
+
     def require_solvable(self, problems: Sequence[Problem]) -> None:
         """Refuse first positions that do not fit."""
         super().require_solvable(problems)
@@ -104,7 +114,7 @@ class SystemEngine(Engine[S]):
             self.first = [np.clip(np.atleast_2d(np.asarray(each, np.float64)), 0.0, 1.0) for each in given]  # type: ignore[misc]
 
     def solve(self, problems: Sequence[Problem], *, device: str | None, progress: Progress) -> Solutions:
-        """Solve years of systems. A stop ends with the schedules so far."""
+        """Solve years of systems. A stop ends with the schedules so far, and leaves out lengths that have not begun."""
         if others := [each.label for each in problems[:1] if not isinstance(each, SystemYears)]:
             problem = f"the solver {self.name} plans systems, and {others[0]} is no year of one"
             raise InputError(problem, "years of a system", "choose another solver")
@@ -119,6 +129,7 @@ class SystemEngine(Engine[S]):
 
     def _solved(self, problems: Sequence[Problem], progress: Progress, where: dict[str, Any]) -> Solutions:
         started, done, results = time.perf_counter(), 0, dict[int, Any]()
+        self.ended, self.total, self._fitness = False, len(problems), np.empty(0)
         for members in by_program_key(problems).values():
             batch = as_batch(take(problems, members))
 
@@ -127,15 +138,19 @@ class SystemEngine(Engine[S]):
 
             first = np.stack([self.first_of(problems[each], each)[0] for each in members]) if self.first else None
             schedules = self.improved(Schedules.begun(batch, first), told)
-            positions = batch.positions_of(schedules.operation, batch.coding)
+            positions = schedules.batch.positions_of(schedules.operation, batch.coding)
             columns = {"generations": schedules.rounds, "evaluations": schedules.tried}
             found = engine_results(of_all={"settings": schedules.chosen}, position=positions, **columns)
-            results |= {each: {name: rows[[row]] for name, rows in found.items()} for row, each in enumerate(members)}
-            done += len(batch)
+            solved = members[: len(positions)]
+            results |= {each: {name: rows[[row]] for name, rows in found.items()} for row, each in enumerate(solved)}
+            self._fitness = np.concatenate([self._fitness, schedules.fitness])
+            done += len(solved)
             told(0, done)
+            if self.ended:
+                break
         return to_solutions(
             problems,
-            joined_results([results[place] for place in range(len(problems))]),
+            joined_results([results[place] for place in takewhile(results.__contains__, range(len(problems)))]),
             settings=self.record(),
             solver=self.name,
             wall_seconds=time.perf_counter() - started,
@@ -144,11 +159,16 @@ class SystemEngine(Engine[S]):
         )
 
     def ends(self, schedules: Schedules) -> bool:
-        """Whether the caller wants to end with the schedules so far."""
-        if self.stop is None:
-            return False
-        total = len(schedules.fitness)
-        return bool(self.stop(IntermediateResult(self.name, total, total, schedules.fitness.copy())))
+        """Whether the caller wants to end with the schedules so far; not asked again when it has said so."""
+        return self.ends_with(schedules.fitness)
+
+    def ends_with(self, fitness: FloatArray) -> bool:
+        """The same of schedules of this fitness, beside those of lengths that are done."""
+        if self.stop is not None and not self.ended:
+            fitness = np.concatenate([self._fitness, fitness])
+            self.ended = True  # for other threads, where what the caller gave raises an error
+            self.ended = bool(self.stop(IntermediateResult(self.name, len(fitness), self.total, fitness)))
+        return self.ended
 
     @property
     def device_seconds(self) -> float | None:
@@ -157,7 +177,7 @@ class SystemEngine(Engine[S]):
 
     @abstractmethod
     def improved(self, schedules: Schedules, progress: Callable[[int], None]) -> Schedules:
-        """Better schedules of all years; tell how many years are done."""
+        """Better schedules of all years, or of the first that have any when the call ends; tell how many are done."""
 
 
 class DeviceSystemEngine(SystemEngine[S]):

@@ -48,6 +48,18 @@ def test_a_setting_of_no_engine_that_is_compared_is_refused(call, two):
     assert "most_corridors" in call(*two, "--set", "most_corridors=3", status=2).err
 
 
+def test_dp_joint_which_keeps_the_start_is_not_compared_with_cyclic_years(call, two, tmp_path, strict):
+    cyclic = SMALL.replace('year_end = "fixed"\ninitial_hm3 = 110\n', 'year_end = "cyclic"\n')
+    assert cyclic != SMALL
+    for text, compared in ((SMALL, True), (cyclic, False)):
+        write_two(tmp_path, PLAIN, upper=text)
+        quick = ("--set", "evaluations=500", "--generations", "5", "--no-zoo", "--json")
+        printed = strict(call(*two, *quick, status=1).out)
+        assert any("auto against dp-joint" in line["check"] for line in printed["checks"]) is compared
+        left = [each for each in printed["not_checked"] if "dp-joint" in each]
+        assert left == ([] if compared else ["auto against dp-joint (it does not search the start of cyclic years)"])
+
+
 def test_without_opencl_all_engines_are_those_of_the_host(call, two, tmp_path, monkeypatch):
     monkeypatch.setattr("reservoir.opencl.why_unavailable", lambda: "no OpenCL platform is installed")
     monkeypatch.setattr(

@@ -110,6 +110,11 @@ class TestOnAWorkstation:
         with pytest.raises(DeviceError, match='no OpenCL device matches "radeon"'):
             choose_devices("geforce small, radeon")
 
+    @pytest.mark.parametrize("wanted", ["1,", ",1", "0,,1", "0, ,1", ","])
+    def test_a_name_that_is_missing_between_commas_is_not_the_best_device(self, wanted: str) -> None:
+        with pytest.raises(DeviceError, match=f'a name is missing in "{wanted}"'):
+            choose_devices(wanted)
+
     def test_the_environment_says_what_auto_means(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("RESERVOIR_DEVICE", "pocl")
         assert choose_device().name == "pthread-Processor"

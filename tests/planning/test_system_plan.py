@@ -13,7 +13,7 @@ from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import Link, System
 from reservoir.hydro.unit_system import US
 from reservoir.io.plan_parts import PartsFolder
-from reservoir.planning import parts
+from reservoir.planning import parts, system_search
 from reservoir.planning.checks import all_pass, system_checks
 from reservoir.planning.parts import searched
 from reservoir.planning.search import Method
@@ -69,6 +69,31 @@ def test_a_solver_that_needs_a_device_is_replaced_where_there_is_none(monkeypatc
     assert any(said in note for note in plan.notes)
     with pytest.raises(DeviceError):
         optimise_system(near, inflows, solver="dp-joint", device="no-such-device")
+
+
+def test_no_stage_begins_behind_a_stop(monkeypatch, system, inflows):
+    monkeypatch.setattr(system_search, "STAGES", ("slp", "dpsa", "slp"))
+    asked = []
+
+    def stop(state):
+        asked.append(state.solver)
+        return state.solver != "slp"
+
+    plan = optimise_system(system, inflows, stop=stop)
+    assert set(asked[:-1]) == {"slp"}
+    assert asked[-1].startswith("dpsa")
+    assert plan.inflow.years == inflows.first.years
+    assert "the plan has the schedules found by then" in plan.stopped
+
+
+def test_no_solver_begins_behind_a_stop_while_commitments_are_kept(system, inflows):
+    committed = replace(system, reservoirs=tuple(replace(each, annual_release_hm3=1.0) for each in system.reservoirs))
+    asked = []
+    plan = optimise_system(
+        committed, inflows, solver="dpsa-sequential", stop=lambda state: asked.append(state.solver) or True
+    )
+    assert asked == ["slp"]
+    assert set(plan.sources) == {"slp"}
 
 
 def test_the_schedule_has_a_row_for_each_step_and_reservoir(plan):

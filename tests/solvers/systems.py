@@ -14,6 +14,7 @@ from reservoir.hydro.objectives import Horizon
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import Link, System
+from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.system import SystemYears, system_problems
 
 
@@ -28,7 +29,7 @@ def ended(reservoir: Reservoir, end: YearEnd) -> Reservoir:
     return replace(reservoir, year_end=end, end_value_gwh_per_hm3=value, **storages)
 
 
-def system_years(
+def problems_of_system(
     small: Reservoir,
     links: list[Link],
     names: str,
@@ -36,8 +37,8 @@ def system_years(
     horizon: Horizon | None = None,
     years: int = 2,
     **shared: Any,
-) -> SystemYears:
-    """Years of a system of reservoirs like the invented one, a letter each, with a part of its inflow."""
+) -> RecordProblems:
+    """Horizons of a system of reservoirs like the invented one, a letter each, with a part of its inflow."""
     months = np.array([55, 80, 75, 50, 35, 25, 18, 14, 12, 16, 24, 38], float)
     calendar = Calendar(1955, years, first_month=6)
     parts = np.linspace(0.5, 0.9, years)
@@ -47,7 +48,12 @@ def system_years(
         for place, name in enumerate(names)
     }
     system = System(given, tuple(links), **shared)
-    return system_problems(system, SiteInflows(inflows), horizon or Horizon()).batches[0]
+    return system_problems(system, SiteInflows(inflows), horizon or Horizon())
+
+
+def system_years(small: Reservoir, links: list[Link], names: str, *about: Any, **more: Any) -> SystemYears:
+    """Those of the length of the first."""
+    return problems_of_system(small, links, names, *about, **more).batches[0]
 
 
 def random_links(names: str, rng: np.random.Generator) -> list[Link]:

@@ -58,6 +58,20 @@ def test_a_population_begins_with_positions_that_are_given(years: SystemYears, n
         assert (begun.fitness >= best.fitness - 1e-5 * abs(best.fitness)).all()
 
 
+@pytest.mark.parametrize("name", each_of(CODED))
+@pytest.mark.parametrize(
+    ("problems", "dimension"), [(1, 0), (3, 0), (2, 1)], ids=["too few", "too many", "of another dimension"]
+)
+def test_first_positions_that_do_not_fit_are_refused(
+    years: SystemYears, name: str, problems: int, dimension: int
+) -> None:
+    assert len(years) == 2
+    first = [np.full((1, years.dimension + dimension), 0.5)] * problems
+    for of in (years, list(years)):
+        with pytest.raises(InputError, match="the first positions have the wrong shape"):
+            solve(of, solver=name, first=first, coding="absolute", **few(name))
+
+
 @pytest.mark.parametrize("coding", ["auto", "relative"])
 def test_a_stopped_search_leaves_what_is_solved(years: SystemYears, coding: str) -> None:
     found = solve(years, solver="lshade-sequential", stop=lambda _: True, threads=1, coding=coding, **few("lshade"))

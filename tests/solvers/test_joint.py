@@ -16,7 +16,7 @@ from reservoir.problems.system import system_problems
 from reservoir.solvers import solve
 from reservoir.solvers.dp_joint.search import USUAL_OF_CORRIDOR, USUAL_TRANSITIONS, JointSettings, fineness, size_of
 from tests.solvers.engines import each_of
-from tests.solvers.systems import system_years
+from tests.solvers.systems import problems_of_system, system_years
 
 #: Larson (1968): benefit of a unit of each reservoir's release by month, the largest releases and storages.
 BENEFITS = np.array(
@@ -93,6 +93,54 @@ def test_two_reservoirs_agree_with_other_engines(small, end, solver):
         assert (found.fitness <= best * (1 + 1e-6)).all()
     else:
         np.testing.assert_allclose(found.fitness, best, rtol=2e-4)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_stop_ends_corridors_and_leaves_out_years_without_a_schedule(small, threads):
+    batch, told = system_years(small, [Link("a", "b")], "ab", years=3), []
+    settings = {"solver": "dp-joint-sequential", "states": 11, "threads": threads}
+
+    def stop(so_far):
+        told.append(so_far)
+        return len(told) == 2
+
+    found = solve(batch, **settings, stop=stop)
+    assert 1 <= len(found) <= threads
+    assert len(told) == 2
+    assert all(each.total == 3 and each.done == len(each.fitness) <= 3 for each in told)
+    if threads == 1:
+        assert [each.done for each in told] == [1, 1]
+        assert found.generations.tolist() == [2]  # the first grid and a corridor
+        assert told[1].fitness.tolist() == found.fitness.tolist()
+    told.clear()
+    found = solve(batch, **settings, most_corridors=0, stop=lambda so_far: told.append(so_far.done))
+    assert len(found) == 3
+    assert told == [1, 2] or threads > 1  # after each year but the last
+
+
+@pytest.mark.device
+def test_a_stop_ends_the_corridors_of_all_years_on_a_device(small):
+    batch = system_years(small, [Link("a", "b")], "ab", years=3)
+    found = solve(batch, solver="dp-joint", states=11, stop=lambda _: True)
+    assert found.generations.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("solver", ["slp", "dpsa-sequential", "dp-joint-sequential"])
+def test_a_stop_leaves_out_horizons_that_were_not_begun(small, solver):
+    told, problems = [], problems_of_system(small, [Link("a", "b")], "ab", horizon=Horizon(2), years=3)
+
+    def stop(so_far):
+        told.append(so_far)
+        return True
+
+    settings = {"states": 5, "most_corridors": 3} if "joint" in solver else {}
+    found = solve(problems.each, solver=solver, threads=1, **settings, stop=stop)
+    assert [(each.solver, each.done, each.total) for each in told] == [(solver, 1, 2)]
+    assert told[0].fitness.tolist() == found.fitness.tolist()
+    told.clear()
+    both = solve(problems.each, solver=solver, threads=1, **settings, stop=lambda so_far: told.append(so_far))
+    assert {(each.done, each.total) for each in told} == {(1, 2), (2, 2)}
+    assert told[-1].fitness[0] == both.fitness[0] > found.fitness[0]
 
 
 @pytest.mark.device

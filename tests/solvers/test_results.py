@@ -100,6 +100,14 @@ def test_launches_of_any_number_are_the_results_of_problems_solved_one_by_one(
     assert told(found) == told(replace(expected, **of_call))
 
 
+def test_only_devices_that_had_problems_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    both: Any = [Device(1, "small", "one", "2.0"), Device(3, "large", "two", "3.1")]
+    monkeypatch.setattr(CHOOSE_DEVICES, lambda _: both)
+    for count, *named in ((1, "large", "two", "3.1"), (11, "small, large", "one, two", "2.0, 3.1")):
+        found = ToyEngine(Settings()).solve(toys(count), device=None, progress=silent)
+        assert [found.device, found.settings[0]["platform"], found.settings[0]["driver"]] == named
+
+
 def test_a_stopped_run_has_the_problems_before_the_first_that_is_not_solved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(CHOOSE_DEVICES, lambda _: DEVICES[:1])
     monkeypatch.setattr(ToyEngine, "most", 1)

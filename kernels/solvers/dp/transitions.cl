@@ -22,18 +22,10 @@ REAL draft_between(const REAL storage, const REAL end, const Step *step, __globa
     return clamp(RELEASE_TO_REACH(storage, lossless, step->inflow, step->per_volume), step->least, step->most);
 }
 
-REAL released(const REAL draft, const Step step) {
-#if CONDITIONS
-    return fmax(draft, fmin(draft, step.least) + step.withdrawal);
-#else
-    return draft;
-#endif
-}
-
 // Benefit of a step, GWH, between two storages with a draft, by the curves as given; less a cost.
 REAL stage_value(__global const REAL *tables, const REAL storage, const REAL end, const REAL draft, const Step *step,
                  const REAL violation) {
-    const REAL release = released(draft, *step), power = power_in(tables, (storage + end) / 2, release, *step);
+    const REAL release = RELEASED(REAL, draft, *step), power = power_in(tables, (storage + end) / 2, release, *step);
     REAL cost = violation;
 #if CONDITIONS
     const reals unmet = unmet_cost((reals)(draft), (reals)(power), *step);
@@ -192,7 +184,7 @@ int nearest(const REAL storage, const int number, __global const Group *group, V
     *best_value = ahead[taken] - group->year[PENALTY] * fmin(to_below, to_above) / fmax(fabs(storage), (REAL)1);
 #if CONDITIONS
     const REAL draft = taken == above ? step->least : step->most;
-    *best_value -= (released(draft, *step) - draft) * step->shortage_cost;
+    *best_value -= (RELEASED(REAL, draft, *step) - draft) * step->shortage_cost;
 #endif
     return taken;
 }

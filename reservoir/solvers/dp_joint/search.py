@@ -9,6 +9,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
+from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -142,23 +144,35 @@ class JointSearch(SystemEngine[S]):
                 )
 
     def improved(self, schedules: Schedules, progress: Callable[[int], None]) -> Schedules:
-        """Some years together, each as if it were alone."""
+        """Some years together, each as if it were alone. A stop leaves out those whose first grid is not searched."""
         states, reach = fineness(schedules.batch, self.settings)
         schedules.chosen = {"states": states, "reach": reach}
         sizes = size_of(schedules.batch, states), size_of(schedules.batch, states, reach)
         parts = self.parts(schedules.batch, Size(*map(max, *sizes)))
+        lock, begun, done = Lock(), dict[int, Schedules](), set[int]()
 
         def one(place: int) -> Schedules:
             some = Schedules.of(schedules.batch[parts[place]], schedules.operation[parts[place]])
-            self._improve(some, states, reach)
+
+            def ends() -> bool:
+                with lock:  # told of the years that have a schedule, in the order in which they came to one
+                    begun[place] = some
+                    return self.ends_with(np.concatenate([each.fitness for each in begun.values()]))
+
+            if not self.ended:
+                self._improve(some, states, reach, ends)
+                done.add(place)
+                if len(done) < len(parts):
+                    ends()
             return some
 
-        found = on_threads(one, len(parts), self.threads)
-        for part, some in zip(parts, found, strict=True):
+        found, count = on_threads(one, len(parts), self.threads), 0
+        for part, some in takewhile(lambda each: each[1].rounds.all(), zip(parts, found, strict=True)):
             schedules.improve(part, some.storages_hm3)
             schedules.rounds[part], schedules.tried[part] = some.rounds, some.tried
-        progress(len(schedules.batch))
-        return schedules
+            count += len(part)
+        progress(count)
+        return schedules.first(count)
 
     @abstractmethod
     def parts(self, batch: SystemYears, largest: Size) -> list[Places]:
@@ -171,15 +185,15 @@ class JointSearch(SystemEngine[S]):
         They are 0 where limits leave no path.
         """
 
-    def _improve(self, some: Schedules, states: int, reach: int) -> None:
-        """All storages, then corridors."""
+    def _improve(self, some: Schedules, states: int, reach: int, ends: Callable[[], bool]) -> None:
+        """All storages, then corridors, until the caller ends the call."""
         settings, active = self.settings, active_hm3(some.batch).max(axis=1)
         apart, left = active / (states - 1), np.arange(len(some.batch))
         level = np.repeat(some.storages_hm3[:, :, :1], some.batch.steps + 1, axis=2)
         self._search(some, left, some.batch.operate_storages(level), level, apart, None)
         for _ in range(settings.most_corridors):
             left = left[apart[left] >= settings.least_spacing * active[left]]
-            if not left.size:
+            if not left.size or ends():
                 break
             before = some.fitness[left]
             self._search(some, left, some.operation[left], some.storages_hm3[left], apart[left], reach)

@@ -100,7 +100,10 @@ class DpsaEngine(SystemEngine[DpsaSettings]):
             relaxed(schedules, linear.workers)
             successive(schedules, linear, lambda left: None, self.ends)
         count = len(schedules.batch)
-        sweep(schedules, self.settings, lambda left: progress(count - left), self.ends, self.best_storages)
+        if not self.ended:
+            sweep(schedules, self.settings, lambda left: progress(count - left), self.ends, self.best_storages)
+        if self.ended:
+            return schedules
         near = SlpSettings(box=self.settings.least_window * 2, threads=self.settings.workers)
         successive(schedules, near, lambda left: None, self.ends)
         return schedules

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from reservoir.runtime import processors
-from reservoir.solvers.settings import MOST_THREADS, Settings, choice, number
+from reservoir.solvers.settings import ThreadSettings, choice, number
 
 #: Ways to build the model: whole linkage sets on the host; the same on a device; sets that end with the last
 #: complementary pattern on a device; and whole sets on the host of which only what mixing asks for is ever built.
@@ -21,7 +20,7 @@ MOST_LOCI = 65_536
 
 
 @dataclass(frozen=True)
-class Dsmga2Settings(Settings):
+class Dsmga2Settings(ThreadSettings):
     """Settings of Li and Yu 2017.
 
     Parameters
@@ -39,8 +38,6 @@ class Dsmga2Settings(Settings):
         One of `MODELS`.
     linkage_generations : int
         Generations whose mean linkage of the variables is told with a solution; 0 for none.
-    threads : int, optional
-        Threads that share the problems; as many as the processor has cores if not given.
     """
 
     population: int = number(120, 4, MOST_INDIVIDUALS)
@@ -49,18 +46,12 @@ class Dsmga2Settings(Settings):
     evaluations: int = number(10**12, 1, 10**12)
     model: str = choice(ON_DEMAND, MODELS, "model building")
     linkage_generations: int = number(10, 0, 10**6)
-    threads: int | None = number(None, 1, MOST_THREADS)
 
     @property
     def individuals(self) -> int:
         """An even number of individuals."""
         return self.population + self.population % 2
 
-    @property
-    def workers(self) -> int:
-        """Threads that share the problems."""
-        return self.threads or processors()
-
     def as_dict(self) -> dict[str, Any]:
         """Settings for provenance."""
-        return super().as_dict() | {"population": self.individuals, "threads": self.workers}
+        return super().as_dict() | {"population": self.individuals}

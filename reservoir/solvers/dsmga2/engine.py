@@ -14,7 +14,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import count
+from functools import partial
+from itertools import count, takewhile
 from threading import Lock
 from typing import Any
 
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.opencl import BuiltProgram, DeviceInfo, HostClock, Session, assemble, build, choose_devices
-from reservoir.problems.base import BITS, FloatArray, Problem, encoding_of
+from reservoir.problems.base import BITS, FloatArray, Problem, certify_all, encoding_of
 from reservoir.solvers.device_engine import items_for, team_of
 from reservoir.solvers.dsmga2 import DEVICE_MODELS, LOSSY, MOST_LOCI, ON_DEMAND, Dsmga2Settings
 from reservoir.solvers.dsmga2.linkage import (
@@ -52,7 +53,7 @@ from reservoir.solvers.dsmga2.run import (
     position_of,
     select,
 )
-from reservoir.solvers.engine import Engine, Progress, silent, threads_in_words
+from reservoir.solvers.engine import Engine, IntermediateResult, Progress, silent, threads_in_words
 from reservoir.solvers.rng import stream_states
 from reservoir.solvers.solution import EngineResults, Solutions, engine_results, joined_results, to_solutions
 
@@ -105,6 +106,12 @@ class Run:
         row = int(self.population.fitness.argmax())
         return self.population.genes[row], float(self.population.fitness[row])
 
+    @property
+    def position(self) -> FloatArray:
+        """That of the best individual, as the problem takes it."""
+        genes, _ = self.best
+        return position_of(self.problem, self.kind, genes[: self.loci])
+
     def ended(self, settings: Dsmga2Settings) -> bool:
         """Whether nothing more is to be done: the optimum is there, or all individuals are equally good."""
         spent = self.generations >= settings.generations or self.evaluations >= settings.evaluations
@@ -126,11 +133,11 @@ class Run:
 
     def result(self, linkage_generations: int) -> EngineResults:
         """What was found; the linkage is the mean of so many generations."""
-        genes, fitness = self.best
+        _, fitness = self.best
         tallies = {"climbing_evaluations": CLIMBING, "mixing_evaluations": MIXING, "evaluations_to_optimum": HIT}
         counted = {name: int(self.population.tally[place]) for name, place in tallies.items()}
         return engine_results(
-            position=position_of(self.problem, self.kind, genes[: self.loci])[np.newaxis],
+            position=self.position[np.newaxis],
             trace_generations=[np.arange(1, len(self.trace) + 1)],
             trace_fitness=[self.trace],
             linkage=[self.linkage / max(1, min(self.generations, linkage_generations))],
@@ -362,11 +369,15 @@ def _appended(numbers: NDArray[np.uint32], at: int, part: NDArray[np.integer]) -
 
 
 def evolve(
-    runs: Sequence[Run], settings: Dsmga2Settings, builder: HostBuilder | DeviceBuilder, ended: Callable[[Run], Any]
+    runs: Sequence[Run],
+    settings: Dsmga2Settings,
+    builder: HostBuilder | DeviceBuilder,
+    ended: Callable[[Run], Any],
+    ends: Callable[[], bool] = lambda: False,
 ) -> Counter[str]:
     """Bring all populations to their ends, all of them in the same generation; the seconds of each stage.
 
-    `ended` is told every run that ends.
+    `ended` is told every run that ends; `ends` says after each generation, but the last, whether all end with it.
     """
     seconds: Counter[str] = Counter()
     with ThreadPoolExecutor(settings.workers) as pool:
@@ -387,7 +398,7 @@ def evolve(
                 if run.ended(settings):
                     ended(run)
             active = [run for run in active if not run.ended(settings)]
-            if not active:
+            if not active or (active[0].generations and ends()):
                 return seconds + builder.seconds
             builder.build(active, each)
             if active[0].generations < settings.linkage_generations:
@@ -405,21 +416,31 @@ def run_all(
     seed: int = 1,
     device: str | None = "auto",
     progress: Progress = silent,
+    ends: Callable[[Sequence[Run]], bool] = lambda _: False,
 ) -> tuple[list[Run], str, Counter[str]]:
     """The populations at their ends, in the problems' order; where models were built; and the seconds of each stage.
 
-    On a device, models of populations of one size are built together.
+    On a device, models of populations of one size are built together. `ends` is asked after each generation, with the
+    populations that have had one, whether to end with those in front of the first that has not.
     """
     with ThreadPoolExecutor(settings.workers) as pool:
         runs = list(pool.map(lambda problem: Run.of(problem, settings, seed), problems))
-    done = count(1)
+    done, stopped = count(1), False
+
+    def begun() -> list[Run]:
+        return [run for run in runs if run.generations]
+
+    def stops() -> bool:
+        nonlocal stopped
+        stopped = ends(begun())
+        return stopped
 
     def ended(run: Run) -> None:
         progress(next(done), len(runs))
 
     where = threads_in_words(settings.workers)
     if settings.model not in DEVICE_MODELS:
-        return runs, where, evolve(runs, settings, HostBuilder(settings.model), ended)
+        return runs, where, evolve(runs, settings, HostBuilder(settings.model), ended, stops)
     chosen, seconds = choose_devices(device)[0], Counter[str]()
     for loci in dict.fromkeys(run.loci for run in runs):
         members, clock = [run for run in runs if run.loci == loci], HostClock()
@@ -428,10 +449,12 @@ def run_all(
             program = build_model_program(chosen, layout)
         with Session(chosen, clock) as session:
             builder = DeviceBuilder(session, program, layout, len(members))
-            seconds += evolve(members, settings, builder, ended)
+            seconds += evolve(members, settings, builder, ended, stops)
             seconds.update({DEVICE: sum(session.device_seconds.values())})
         seconds.update(clock.seconds)
-    return runs, f"{chosen.name} and {where}", seconds
+        if stopped:
+            break
+    return list(takewhile(lambda run: run.generations, runs)), f"{chosen.name} and {where}", seconds
 
 
 class Dsmga2Engine(Engine[Dsmga2Settings]):
@@ -443,7 +466,8 @@ class Dsmga2Engine(Engine[Dsmga2Settings]):
     def solve(self, problems: Sequence[Problem], *, device: str | None, progress: Progress) -> Solutions:
         """Solve problems of bit strings or real vectors, any mixture."""
         started = time.perf_counter()
-        runs, where, seconds = run_all(problems, self.settings, seed=self.seed, device=device, progress=progress)
+        asked: dict[str, Any] = {"seed": self.seed, "device": device, "progress": progress}
+        runs, where, seconds = run_all(problems, self.settings, **asked, ends=partial(self._ends, len(problems)))
         wall_seconds = time.perf_counter() - started
         return to_solutions(
             problems,
@@ -455,6 +479,13 @@ class Dsmga2Engine(Engine[Dsmga2Settings]):
             device_seconds=seconds.pop(DEVICE, None),
             host_seconds_by_phase=dict(seconds),
         )
+
+    def _ends(self, total: int, runs: Sequence[Run]) -> bool:
+        """Whether the caller wants to end with the best of each population so far."""
+        if self.stop is None:
+            return False
+        fitness = certify_all([run.problem for run in runs], [run.position for run in runs]).fitness
+        return bool(self.stop(IntermediateResult(self.name, len(runs), total, fitness)))
 
 
 ENGINE = Dsmga2Engine

@@ -16,7 +16,7 @@ from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.benefit import stage_benefit
 from reservoir.hydro.commitments import committed_hm3, counts_turbined, sides
 from reservoir.hydro.elementwise import curve_value, mean
-from reservoir.hydro.rows import CAPACITY, DEAD, HM3_PER_M3S, INFLOW, PER_MISSING, UNLIMITED, filled_years
+from reservoir.hydro.rows import CAPACITY, DEAD, HM3_PER_M3S, INFLOW, PER_MISSING, PER_SHORTAGE, UNLIMITED, filled_years
 from reservoir.hydro.step import violation_scale
 from reservoir.hydro.system import Link
 from reservoir.hydro.system_operation import SystemOperation
@@ -34,6 +34,8 @@ _APART, _SLACK = 1e-4, 1e-9
 _ROOM = 1e-6
 #: The same of the sum at the schedule, beside `_APART`: it mostly lies at a kink, the power that it must give.
 _NEARER = 1e-3
+#: What water from nothing costs, in penalties of a storage that misses its limits by as much.
+_OF_NOTHING = 10.0
 
 
 class Cuts(NamedTuple):
@@ -289,10 +291,10 @@ def _reservoir(of: _System, place: int) -> Columns:
     storages = made.columns(count + 1, lower, upper, worth)
     releases = made.columns(count, -np.inf if of.elastic else lowest, highest)
     if of.elastic:
-        for bound, side in zip(bounds, (1.0, -1.0), strict=True):
-            scale = violation_scale(bound[:, 1:], steps.rows.numbers[CAPACITY])
+        scales = [violation_scale(bound[:, 1:], steps.rows.numbers[CAPACITY]) for bound in bounds]
+        for bound, side, scale in zip(bounds, (1.0, -1.0), scales, strict=True):
             _penalised(made, storages[1:], side, bound[:, 1:], of.batch.penalty / scale)
-        _penalised(made, releases, 1.0, lowest, of.batch.penalty * steps.rows.numbers[PER_MISSING] * volume)
+        _releases_missed(of, steps, releases, volume / np.minimum(*scales))
     if limits.cyclic:
         made.rows(0.0, 0.0, (storages[:1], 1.0), (storages[-1:], -1.0))
     if limits.ramps:
@@ -306,6 +308,23 @@ def _reservoir(of: _System, place: int) -> Columns:
     _balance(of, place, columns)
     _commitments(of, place, columns)
     return columns
+
+
+def _releases_missed(of: _System, steps: PlantSteps, releases: NDArray[np.intp], per_flow: FloatArray) -> None:
+    """What releases are less than the least costs penalties.
+
+    Where none has a least release, only the withdrawal can be cut. Any less would be water from nothing, which costs
+    more than storages that it could bring within their limits; `per_flow` is what these cost. It is no bound: losses
+    may leave less water than there is.
+    """
+    made, limits, penalty = of.made, steps.years.limits, of.batch.penalty
+    lowest, taken = limits.release_lower_m3s, limits.withdrawal_m3s if limits.lake else np.zeros_like(per_flow)
+    per_missing = steps.rows.numbers[PER_MISSING] * steps.rows.rows[HM3_PER_M3S]
+    per_shortage = steps.rows.rows[PER_SHORTAGE] if limits.lake else np.zeros_like(per_flow)
+    unpriced = per_missing == 0
+    _penalised(made, releases, 1.0, lowest, penalty * np.where(unpriced, per_shortage, per_missing))
+    nothing = np.minimum(lowest, 0.0) - taken
+    _penalised(made, releases, 1.0, nothing, np.where(unpriced, _OF_NOTHING * penalty * per_flow, 0.0))
 
 
 def _commitments(of: _System, place: int, columns: Columns) -> None:

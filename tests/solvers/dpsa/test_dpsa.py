@@ -8,14 +8,14 @@ import pytest
 
 from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.elementwise import mean
-from reservoir.hydro.objectives import Goal, Objective
+from reservoir.hydro.objectives import Goal, Horizon, Objective
 from reservoir.hydro.system import Carried, Link
 from reservoir.solvers import solve
 from reservoir.solvers.dpsa.engine import DpsaSettings, sweep
 from reservoir.solvers.dpsa.handed_on import Neighbours
 from reservoir.solvers.dpsa.on_device import DeviceDpsaEngine, DeviceDpsaSettings
 from reservoir.solvers.system_engine import Schedules
-from tests.solvers.systems import best_of_random, random_links, system_years
+from tests.solvers.systems import best_of_random, problems_of_system, random_links, system_years
 
 CHAIN = [Link("a", "b")]
 ROUGH = {"states": 21, "most_sweeps": 12}
@@ -141,3 +141,23 @@ def test_a_device_with_little_memory_takes_one_year_after_another(small, device,
         "reservoir.opencl.devices.list_devices", lambda: [replace(device, max_allocation_bytes=300_000)]
     )
     assert solve(batch, solver="dpsa", **settings).position.tobytes() == usual.position.tobytes()
+
+
+@pytest.mark.device
+def test_horizons_of_several_lengths_have_programs_of_their_own(small, monkeypatch):
+    built, steps_of = DeviceDpsaEngine._program, {}
+
+    def checked(self, of, layout, margin):
+        """Fails before the program of another length is run, which would write outside its buffers."""
+        program, steps = built(self, of, layout, margin), of.storages_hm3.shape[1] - 1
+        assert steps_of.setdefault(program, steps) == steps
+        return program
+
+    monkeypatch.setattr(DeviceDpsaEngine, "_program", checked)
+    problems = problems_of_system(small, CHAIN, "ab", horizon=Horizon(2), years=3)
+    settings = {"solver": "dpsa", "states": 11, "most_sweeps": 1, "threads": 1}
+    first = [np.full((1, each.dimension), 0.5) for each in problems.each]
+    both = solve(problems.each, first=first, **settings)
+    assert sorted(set(steps_of.values())) == [12, 24]
+    alone = solve(problems.each[1:], first=first[1:], **settings)
+    assert both.position[1].tobytes() == alone.position[0].tobytes()

@@ -112,6 +112,43 @@ def test_a_device_tells_the_same_linkage(device, years):
         assert one.device_seconds is None
 
 
+def test_threads_are_no_setting_of_the_algorithm(years):
+    (settings,) = (each.settings for each in solve(years[:1], solver="dsmga2", population=19, generations=1, threads=3))
+    names = list(settings)
+    assert names.index("linkage_generations") < names.index("seed") < names.index("threads")
+    assert (settings["population"], settings["threads"]) == (20, 3)
+
+
+def test_a_stop_ends_with_the_best_of_each_population_so_far(years):
+    told = []
+
+    def after_two(so_far):
+        told.append(so_far)
+        return len(told) == 2
+
+    found = solve(years[:3], solver="dsmga2", population=20, generations=6, stop=after_two)
+    assert [(each.solver, each.done, each.total) for each in told] == [("dsmga2", 3, 3)] * 2
+    assert told[1].fitness.tolist() == found.fitness.tolist()
+    assert found.generations.tolist() == [2, 2, 2]
+    alone = solve(years[:3], solver="dsmga2", population=20, generations=2)
+    assert found.position.tobytes() == alone.position.tobytes()
+
+
+def test_the_last_generation_is_not_followed_by_a_question(years):
+    told = []
+    found = solve(years[:2], solver="dsmga2", population=20, generations=3, stop=lambda state: told.append(state))
+    assert len(told) == found.generations.max() - 1
+
+
+def test_a_stop_leaves_out_populations_of_a_size_that_has_not_begun_on_the_device(device):
+    problems = [FAMILIES["ftrap"].of(bits, 1) for bits in (24, 24, 30, 24)]
+    told = []
+    call = {"solver": "dsmga2", "population": 20, "model": "lossless", "device": str(device.index)}
+    found = solve(problems, **call, stop=lambda state: told.append((state.done, state.total)) or True)
+    assert told == [(3, 4)]
+    assert len(found) == 2  # those in front of the first that has not begun
+
+
 def test_every_year_comes_within_a_third_of_a_percent_of_the_optimum(years, reference_optima):
     for solution, best in zip(solve(years, solver="dsmga2"), reference_optima, strict=True):
         assert solution.violation == 0

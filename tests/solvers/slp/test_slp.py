@@ -14,6 +14,7 @@ from reservoir.solvers import SOLVERS, solve
 from reservoir.solvers.dp.sequential import SequentialDp
 from reservoir.solvers.slp import highs
 from reservoir.solvers.slp.engine import relaxed
+from reservoir.solvers.slp.program import linear_programs
 from reservoir.solvers.system_engine import Schedules
 from reservoir.zoo import zoo_system
 from tests.solvers.systems import best_of_random, random_links, system_years
@@ -105,6 +106,25 @@ def test_a_year_that_cannot_be_kept_breaks_its_limits_by_little(small):
     found = planned(batch)
     assert (found.violation > 0).any()
     assert (found.fitness >= best_of_random(batch, 4, 60)).all()
+
+
+@pytest.mark.parametrize("withdrawn_m3s", [0.0, 20.0])
+def test_a_year_that_cannot_be_kept_makes_no_water_from_nothing(small, withdrawn_m3s):
+    lower, upper = small.storage_lower_hm3.copy(), small.storage_upper_hm3.copy()
+    upper[7:9], lower[9] = 50.0, 119.0  # more than a month brings
+    withdrawal = np.where(np.isin(np.arange(12), [7, 8, 9]), withdrawn_m3s, 0.0)
+    bounds = {"storage_lower_hm3": lower, "storage_upper_hm3": upper, "withdrawal_m3s": withdrawal}
+    batch = system_years(replace(small, release_lower_m3s=np.zeros(12), **bounds), CHAIN, "ab")
+    programs, storages = linear_programs(batch, Schedules.begun(batch).operation, None, elastic=True)
+    for year in range(len(batch)):
+        point = highs.maximised(programs, year).point
+        for storage in storages:  # releases stand behind them
+            assert (point[storage[-1] + 1 :][: batch.steps] >= -withdrawal - 1e-6).all()
+    found = planned(batch)
+    assert (found.violation > 0).all()
+    if not withdrawn_m3s:
+        swept = solve(batch, solver="dpsa-sequential", states=21, most_sweeps=6, first=found.position[:, np.newaxis])
+        np.testing.assert_allclose(swept.fitness, found.fitness, rtol=1e-5)
 
 
 @pytest.mark.parametrize("number", [18, 64, 88], ids=["spills", "spills seldom", "cannot be kept"])
