@@ -53,6 +53,9 @@ def test_a_limit_is_dragged_undone_and_typed(opened):
     field.press("Enter")
     expect(field).to_have_attribute("aria-invalid", "true")
     opened.get_by_text("“many” is no number").wait_for()
+    field.fill("3600,125")  # no separator of thousands
+    field.press("Enter")
+    opened.get_by_text("“3600,125” is no number").wait_for()
     field.fill("-5")
     field.press("Enter")
     opened.locator("label .fault", has_text="expected").wait_for()
