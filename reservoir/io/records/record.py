@@ -30,7 +30,7 @@ from reservoir.io.records.cells import NAMED, StepValue, negative_note, no_flow
 from reservoir.io.records.columns import with_volumes
 from reservoir.io.records.dates import FIRST_YEAR, LAST_YEAR, MINUTES, ORDERS, DateStyle
 from reservoir.io.records.units import InflowUnit
-from reservoir.text.quantities import counted
+from reservoir.text.quantities import counted, printable
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -401,7 +401,7 @@ class Series:
         months = self.values.shape[1]
         volumes = (self.unit.flow_m3s(self.values, self.calendar) * self.calendar.hm3_per_m3s).ravel()
         below = np.flatnonzero(volumes < 0)[:NAMED].tolist()
-        dates = {at: f"{month_name(self.first + at % months)} of member {at // months + 1}" for at in below}
+        dates = {at: printable(self.named(at % months, at // months)) for at in below}
         notes = negative_note(volumes, dates, negative)
         return np.maximum(self.values, 0.0) if negative == "zero" else self.values, notes
 
