@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from reservoir.cli import options
 from reservoir.text.quantities import quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from reservoir.planning.comparison import Comparison
     from reservoir.report.comparison_folder import PlanComparison
@@ -79,11 +78,11 @@ def command(
     if _are_plans(words):
         from reservoir.report.comparison_folder import compare_folders
 
-        _refuse_given("is of solvers, and plans are compared", lambda name: name in (*_OF_PLANS, *_OF_BOTH))
+        options.refuse_given("is of solvers, and plans are compared", lambda name: name in (*_OF_PLANS, *_OF_BOTH))
         comparison = compare_folders(words, UnitSystem.of(unit_system or "si"))
         show_comparison(comparison, out, force, figures, table_format == "xlsx", as_json)
         return 0
-    _refuse_given("is of plans, and solvers are compared", lambda name: name not in _OF_PLANS)
+    options.refuse_given("is of plans, and solvers are compared", lambda name: name not in _OF_PLANS)
     if len(words) > 1:
         raise click.UsageError(f"Got unexpected extra arguments ({' '.join(map(str, words[1:]))})", _context())
     request = replace(request, inflow_file=words[0] if words else None)
@@ -132,21 +131,6 @@ def _are_plans(words: Sequence[Path]) -> bool:
 
 def _context() -> click.Context:
     return click.get_current_context()
-
-
-def _refuse_given(problem: str, counts: Callable[[str], bool]) -> None:
-    """Refuse options that were typed and do not count here."""
-    from reservoir.errors import InputError, Mistake
-
-    context = _context()
-    typed = (each for each in context.command.params if each.name and isinstance(each, click.Option))
-    names = [
-        each.opts[0]
-        for each in typed
-        if context.get_parameter_source(str(each.name)) is ParameterSource.COMMANDLINE and not counts(str(each.name))
-    ]
-    if names:
-        raise InputError(Mistake(problem, mend="leave it out", column=name) for name in names)
 
 
 def show_comparison(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,10 +84,9 @@ def command(
     say(f"{len(draft.guesses)} numbers are guesses, to be replaced where they matter:")
     for guess in draft.guesses:
         say(f"  {guess}")
-    again = [f"--{key.replace('_', '-')} {value}" for key, value in reading.items() if key != "sheet" and value]
-    again += [f'--sheet "{sheet}"' for sheet in files.reading["sheet"] if record is not None]
+    again = _again({**reading, "sheet": files.reading["sheet"] if record is not None else ()})
     say(f"Written to {target}. Replace its numbers with those of your reservoir, then run:")
-    say(" ".join([f"  reservoir plan {files.inflow or 'INFLOW.csv'} --reservoir {target}", *again]))
+    say(" ".join([f"  reservoir plan {_typed(files.inflow or 'INFLOW.csv')} --reservoir {_typed(target)}", *again]))
 
 
 def _new_system(
@@ -120,9 +121,26 @@ def _new_system(
         for guess in draft.guesses:
             say(f"  {guess}")
     say(f"Written to {target}: {' -> '.join(content.system.names)}; the times of travel are guesses. Then run:")
-    again = [f"--{key.replace('_', '-')} {value}" for key, value in reading.items() if key != "sheet" and value]
+    again = _again(reading)
     for command in ("check", "plan"):
-        say(" ".join([f"  reservoir {command} {inflow_file or 'INFLOW.csv'} --reservoir {target}", *again]))
+        inputs = f"{_typed(inflow_file or 'INFLOW.csv')} --reservoir {_typed(target)}"
+        say(" ".join([f"  reservoir {command} {inputs}", *again]))
+
+
+def _again(reading: Mapping[str, Any]) -> list[str]:
+    """Options by which a record is read again, as they are typed."""
+    words = list[str]()
+    for key, value in reading.items():
+        some = value if isinstance(value, list | tuple) else [value] if value else []
+        words += [f"--{key.replace('_', '-')} {_typed(each)}" for each in some]
+    return words
+
+
+def _typed(word: object) -> str:
+    """A word as it is typed: between quotation marks, of any shell where they do, if it has to be."""
+    text = str(word)
+    quoted = shlex.quote(text)
+    return quoted if quoted == text or set(text) & set('"$`!\\') else f'"{text}"'
 
 
 def _draft(name: str, files: options.CaseFiles, reading: dict[str, Any]) -> tuple[ReservoirDraft, RecordScale | None]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+from click.core import ParameterSource
 
 from reservoir.errors import restated
 from reservoir.text.quantities import printable
@@ -288,6 +289,21 @@ def require_of_one(given: Mapping[str, Any]) -> None:
     problem, mend = "does not take systems yet", "leave it out, or give the file of one of the reservoirs"
     if named := [name for name, value in given.items() if value is not None]:
         raise InputError(Mistake(problem, "the file of one reservoir", mend, column=name) for name in named)
+
+
+def refuse_given(problem: str, counts: Callable[[str], bool]) -> None:
+    """Refuse options that were typed and do not count here; what does is asked by their names."""
+    from reservoir.errors import InputError, Mistake
+
+    context = click.get_current_context()
+    typed = (each for each in context.command.params if each.name and isinstance(each, click.Option))
+    names = [
+        each.opts[0]
+        for each in typed
+        if context.get_parameter_source(str(each.name)) is ParameterSource.COMMANDLINE and not counts(str(each.name))
+    ]
+    if names:
+        raise InputError(Mistake(problem, mend="leave it out", column=name) for name in names)
 
 
 #: What a command says that takes one reservoir.

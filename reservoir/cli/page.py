@@ -62,7 +62,7 @@ def command(
     from reservoir.page.desk import Desk, open_plan
     from reservoir.page.workspace import Workspace
 
-    planned = words[0].resolve() if len(words) == 1 and words[0].is_dir() else None
+    planned = plan.resolve() if (plan := _plan_alone(words)) else None
     case = None if planned else _opened(out, words, request, horizon, step, objective)
     workspace = Workspace(out or (planned.parent if planned else Path(f"page-{case.base.name}" if case else "")))
     desk = Desk(workspace, partial(read_case, workspace.folder), {"device": device})
@@ -121,13 +121,10 @@ def _opened(
     from reservoir.cases import bundled_case
     from reservoir.page.desk import OpenCase
 
-    for word in words:
-        if word.is_dir():
-            request, horizon, step = _of_plan(word, request, horizon, step)
-        elif word.suffix == ".toml":
-            request = replace(request, reservoir_file=word)
-        else:
-            request = replace(request, inflow_file=word)
+    if plan := _plan_alone(words):
+        request, horizon, step = _of_plan(plan, request)
+    else:
+        request = _with_files(request, words)
     bundled = (
         bundled_case(request.case) if request.case or not (request.reservoir_file or request.inflow_file) else None
     )
@@ -143,27 +140,59 @@ def _opened(
     of_record = [_seen_from(folder, record)] if record else ["--case", bundled.name] if bundled else []
     asked = {"--horizon": horizon, "--step": step, "--objective": objective}
     further = [word for name, value in asked.items() if value is not None for word in (name, str(value))]
-    file = request.reservoir_file or (bundled or bundled_case()).reservoir_file
+    file = (request.reservoir_file or (bundled or bundled_case()).reservoir_file).resolve()  # commands run elsewhere
     how = {"horizon": horizon} if horizon else {}
     return OpenCase(base, inflow, (*of_record, *_reading_words(request), *further), file, how)
 
 
-def _of_plan(
-    folder: Path, request: options.Request, horizon: str | None, step: str | None
-) -> tuple[options.Request, str | None, str | None]:
+def _plan_alone(words: Sequence[Path]) -> Path | None:
+    """The folder of a plan, if words of a call name one, which says all of the case: nothing else may be given."""
+    from reservoir.errors import InputError
+
+    folder = next((word for word in words if word.is_dir()), None)
+    if folder is None:
+        return None
+    if len(words) > 1:
+        problem = "is given beside the folder of a plan"
+        others = (word for word in words if word != folder)
+        raise InputError(problem, "PLAN_DIR alone", "leave it out", file=str(next(others, folder)))
+    of_case = {str(each.name) for each in _case.params}
+    options.refuse_given("is given beside the folder of a plan, which says it", lambda name: name not in of_case)
+    return folder
+
+
+def _with_files(request: options.Request, words: Sequence[Path]) -> options.Request:
+    """A request with the reservoir and the record that words name, one of each."""
+    from reservoir.errors import InputError
+
+    for word in words:
+        which = "reservoir_file" if word.suffix == ".toml" else "inflow_file"
+        if (earlier := getattr(request, which)) is not None:
+            what = "reservoir" if word.suffix == ".toml" else "record"
+            mend = f"give one {what}, or the file of a system" if word.suffix == ".toml" else f"give one {what}"
+            raise InputError(f"is a second {what}, beside {earlier}", "FILE.toml INFLOW.csv", mend, str(word))
+        given: dict[str, Any] = {which: word}
+        request = replace(request, **given)
+    return request
+
+
+def _of_plan(folder: Path, request: options.Request) -> tuple[options.Request, str, str]:
     """A request for what a plan is of, with its horizon and its time step."""
     from reservoir.errors import InputError
-    from reservoir.io.plan_folder.files import COPY, FILES, INFLOW, RESERVOIR, SYSTEM, read_provenance
+    from reservoir.io.plan_folder.files import FILES, INFLOW, PROVENANCE, RESERVOIR, SYSTEM, read_provenance
+    from reservoir.io.plan_folder.saved_plan import reading_of_copy
 
     origin = read_provenance(folder)
-    several = SYSTEM in origin[FILES]
+    several, mend = SYSTEM in origin[FILES], "give the reservoir file and the record"
     if INFLOW not in origin[FILES]:
-        problem = "the folder has no copy of the record"
-        raise InputError(problem, mend="give the reservoir file and the record", file=str(folder / INFLOW))
+        raise InputError("the folder has no copy of the record", mend=mend, file=str(folder / INFLOW))
+    if origin["start"]:
+        problem = "the plan begins in a month (--from), and a page plans whole years"
+        raise InputError(problem, mend=mend, file=str(folder / PROVENANCE))
     request = replace(request, reservoir_file=folder / (SYSTEM if several else RESERVOIR), inflow_file=folder / INFLOW)
-    if not several and COPY not in origin:  # the copy is the file that was read, to be read as it was
-        request = replace(request, reading={**request.reading, **origin["inflow"].get("reading", {})})
-    return request, horizon or str(origin["horizon"]), step or str(origin["calendar"]["step"])
+    of_copy = {name: value for name, value in reading_of_copy(origin).items() if name in options.READING_OPTIONS}
+    reading = {**request.reading, **of_copy}
+    return replace(request, reading=reading), str(origin["horizon"]), str(origin["calendar"]["step"])
 
 
 def _seen_from(folder: Path | None, file: Path) -> str:

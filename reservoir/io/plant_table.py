@@ -172,7 +172,7 @@ class _Reading:
             problem, mend = f"lacks {', '.join(missing)}", "give a row for each month"
             self.mistakes.append(Mistake(problem, "twelve months", mend, row=row, column=title))
             return
-        listed = tuple(values[month] for month in range(1, MONTHS_PER_YEAR + 1))
+        listed = _shares(meant[0], *(values[month] for month in range(1, MONTHS_PER_YEAR + 1)))
         one = listed[0] if len(set(listed)) == 1 else listed
         self.given.append(Given(meant[0], one, f'sheet "{self.sheet.name}", {place}'))
 
@@ -193,8 +193,7 @@ class _Reading:
         elif value is not None and meant:
             if meant[0].row.kind is Kind.WHOLE:
                 value = int(value) if value.is_integer() else value
-            if meant[0].unit is not None and meant[0].unit.name == "%" and value > 1:
-                value = float(f"{value / 100:.12g}")
+            (value,) = _shares(meant[0], value)
             self.given.append(Given(meant[0], value, f'sheet "{self.sheet.name}", row {number} "{title}"'))
         elif value is not None:
             self._not_meant(title, number)
@@ -220,6 +219,13 @@ def _titles(rows: Cells, at: int) -> tuple[list[str], int]:
     titles = list(rows[at][1])
     units = with_units(titles, rows[at + 1][1]) if at + 1 < len(rows) and not month_of(rows[at + 1][1][0]) else None
     return (units, at + 2) if units else (titles, at + 1)
+
+
+def _shares(meant: KeyMeant, *values: float) -> tuple[float, ...]:
+    """Values of a key; per cent, of which one is above 1, as shares."""
+    if meant.unit is None or meant.unit.name != "%" or max(values) <= 1:
+        return values
+    return tuple(float(f"{value / 100:.12g}") for value in values)
 
 
 def month_of(text: str) -> int:

@@ -61,7 +61,8 @@ class OpenCase:
     @property
     def reservoir(self) -> tuple[str, ...]:
         """Words that name the reservoir besides; none of a bundled case, which they name already."""
-        bundled = self.words[:1] == ("--case",) and self.file == bundled_case(self.words[1]).reservoir_file
+        of_case = bundled_case(self.words[1]).reservoir_file if self.words[:1] == ("--case",) else None
+        bundled = of_case is not None and self.file.resolve() == of_case.resolve()
         return () if bundled else ("--reservoir", str(self.file))
 
 

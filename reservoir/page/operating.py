@@ -16,6 +16,7 @@ from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.system import System
 from reservoir.hydro.unit_system import UnitSystem, told_in
 from reservoir.io.plan_folder.files import SYSTEM, read_provenance
+from reservoir.io.records.cells import NumberStyle
 from reservoir.io.records.reader import read_inflow_forecast
 from reservoir.io.records.sites import read_system_forecast
 from reservoir.io.rule_inputs import PlanRules, RuleInputs, SystemRuleInputs, read_rules_of
@@ -42,6 +43,8 @@ _USUAL = ("guide-curve", "linear", "zones", "sdp", "water-value", "standard", SE
 _TYPED = {option.removeprefix("--"): name for name, (option, _) in TYPED.items()}
 #: Of the fields.
 _ENDINGS = ("m", "hm3", "m3s")
+#: Commas separate thousands, or are refused: "412,5" is no 4125.
+_TYPED_NUMBERS = NumberStyle("thousands")
 #: As `reservoir operate` has it: no river carries as much (m3/s), and no lake holds as much (hm3).
 _MOST = 1e9
 
@@ -209,14 +212,15 @@ def _number(value: Any, key: str, least: float = 0.0) -> float | None:
     if value is None or not str(value).strip():
         return None
     try:
-        number = float(str(value).replace(",", ""))
+        number = float(_TYPED_NUMBERS.plain(str(value).strip()))
     except ValueError:
         number = math.nan
     if not max(least, -_MOST) <= number <= _MOST:
         expected = "a number" if least < 0 else "a number of 0 or more"
-        raise InputError(
-            "is not between its limits" if math.isfinite(number) else "is not a number", expected, column=key
-        )
+        if math.isfinite(number):
+            raise InputError("is not between its limits", expected, column=key)
+        mend = "use a decimal point and no other mark: 412.5" if "," in str(value) else ""
+        raise InputError("is not a number", expected, mend, column=key)
     return number
 
 

@@ -31,7 +31,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from reservoir.errors import InputError, ReservoirError
 from reservoir.page.desk import Desk
-from reservoir.page.workspace import UPLOAD_BYTES, CancelledError
+from reservoir.page.workspace import ASKER, UPLOAD_BYTES, CancelledError
 
 STATIC = Path(__file__).parent / "static"
 ADDRESS = "127.0.0.1"
@@ -214,7 +214,7 @@ class Conversation:
             return
         if ask.get("kind") == "cancel":
             self._cancelled.add(ask.get("of"))
-            self._desk.workspace.cancel()
+            self._desk.workspace.cancel((self, ask.get("of")))
         elif ask.get("kind") in _PLANNED:
             self._newest = ask
             self._wake.set()
@@ -256,9 +256,13 @@ class Conversation:
                 with suppress(RuntimeError):  # the page ended
                     self._loop.call_soon_threadsafe(self._tell, progress)
 
+        def answered() -> dict[str, Any]:
+            ASKER.set((self, number))
+            return self._desk.answer(ask, tell)
+
         began = time.monotonic()
         try:
-            answer = await self._loop.run_in_executor(pool, self._desk.answer, ask, tell)
+            answer = await self._loop.run_in_executor(pool, answered)
             answer = {"id": number, "answer": answer, "seconds": round(time.monotonic() - began, 3)}
         except Exception as error:
             answer = {"id": number, **_refusal(error, ask.get("kind"))}

@@ -13,6 +13,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from reservoir.io.plan_folder.files import PROVENANCE
 
 #: Tells of long work: stage, what is done, of how much (None where that is not known). Raises `CancelledError`.
 Tell = Callable[[str, float, int | None], None]
+#: Whose question a thread answers, so that its end is that of the command which it runs, and of no other.
+ASKER: ContextVar[Any] = ContextVar("asker", default=None)
 #: Bytes that all files of a page may take, and those of one upload.
 MOST_BYTES, UPLOAD_BYTES = 2_000_000_000, 16_000_000
 #: Seconds that a command may take, and that one which is interrupted may take to leave nothing behind.
@@ -50,6 +53,7 @@ class Workspace:
         self.folder = folder.resolve()
         self._busy = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
+        self._asker: Any = None
         self._late = False
 
     def path(self, name: str) -> Path:
@@ -142,15 +146,16 @@ class Workspace:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._require_space()
+            self._asker = ASKER.get()
             return self._run(words, tell)
         finally:
             self._process = None
             self._busy.release()
 
-    def cancel(self) -> None:
-        """Interrupt the command that runs, if one does."""
+    def cancel(self, asker: Any = None) -> None:
+        """Interrupt the command that runs, if one does: that of an asker alone, if one is given."""
         process = self._process
-        if process is not None:
+        if process is not None and asker in (None, self._asker):
             with suppress(ProcessLookupError):
                 process.terminate()  # which no program in the background ignores
             threading.Timer(_LAST_SECONDS, process.kill).start()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import sys
 
@@ -56,6 +57,24 @@ def test_a_workbook_gives_its_own_record_and_the_call_that_follows(call, tmp_pat
     again = re.search(r"^  reservoir (plan .*)$", shown, re.MULTILINE)[1]
     assert again == "plan case.xlsx --reservoir lake.toml"
     call(*again.split(), "--solver", "dp", "--no-figures", "--out", "p")
+
+
+def test_the_call_that_follows_can_be_typed_whatever_columns_and_files_are_called(call, tmp_path):
+    rows = "\n".join(f"{year}-{month:02},{20 + month},1" for year in (2001, 2002) for month in range(1, 13))
+    for name in ("my flows.csv", "my $flows.csv"):
+        (tmp_path / name).write_text(f"date,Inflow total (m3/s),Inflow side (m3/s)\n{rows}\n")
+    (tmp_path / "levels.csv").write_text("level_m,storage_hm3\n400,10\n420,60\n440,160\n")
+    asked = ("new", "lake", "--from", "levels.csv", "--force", "--inflow")
+    shown = call(*asked, "my $flows.csv", "--column", "Inflow side (m3/s)").out.splitlines()[-1]
+    assert "plan 'my $flows.csv' --reservoir" in shown  # which no shell changes
+    asked = (*asked, "my flows.csv")
+    shown = call(*asked, "--column", "Inflow total (m3/s)").out.splitlines()[-1]
+    assert shown.endswith('plan "my flows.csv" --reservoir lake.toml --column "Inflow total (m3/s)"')
+    call(*shlex.split(shown)[1:], "--solver", "dp", "--no-figures", "--out", "p", status=None)
+    (tmp_path / "my flows.csv").write_text(f"date,hill,mill\n{rows}\n")
+    river = ("new", "river", "--system", "--reservoir", "hill", "--reservoir", "mill")
+    shown = call(*river, *asked[4:], "--unit", "m3/s").out
+    assert 'reservoir check "my flows.csv" --reservoir river.toml --unit m3/s' in shown
 
 
 def test_a_record_of_its_own_goes_before_that_of_the_workbook(call, tmp_path):

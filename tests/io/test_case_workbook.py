@@ -76,6 +76,14 @@ def test_limits_may_have_their_months_side_by_side(tmp_path: Path) -> None:
     np.testing.assert_allclose(lake.storage_upper_hm3, 80_000 * 0.00123348184, rtol=1e-6)
 
 
+@pytest.mark.parametrize("percents", [[85] * 12, [*[85] * 6, *[0.5] * 6], [0.85] * 12])
+def test_a_plant_factor_of_each_month_may_be_in_per_cent(tmp_path: Path, percents: list[float]) -> None:
+    rows = [[name, percent] for name, percent in zip(MONTHS, percents, strict=True)]
+    lake = read_reservoir(book(tmp_path, Limits=[["Month", "Plant factor (%)"], *rows]))
+    size = 100 if max(percents) > 1 else 1
+    np.testing.assert_allclose(lake.plant_factor, np.array(percents) / size)
+
+
 @pytest.mark.parametrize(
     ("rows", "name"),
     [

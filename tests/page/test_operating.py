@@ -117,6 +117,9 @@ def test_a_forecast_stands_for_the_inflow_and_tells_who_ends_outside(desk, tmp_p
     ("values", "more", "field", "words"),
     [
         ({"level": "high", "inflow": 800}, {}, "level", "is not a number"),
+        ({"level": "1,200", "inflow": "412,5"}, {}, "inflow", "use a decimal point"),
+        ({"level": "1,200", "inflow": "0,412"}, {}, "inflow", "use a decimal point"),
+        ({"level": "1200,5", "inflow": "1,412.5"}, {}, "level", "use a decimal point"),
         ({"level": 1250, "inflow": 800}, {}, "level", "expected 1100.00 to 1245.00 m"),
         ({"inflow": 800}, {}, "level", "is missing"),
         ({"storage": 5, "inflow": 800}, {}, "storage", "expected 1,373 to 15,528 hm³"),

@@ -53,6 +53,9 @@ def test_a_limit_is_dragged_undone_and_typed(opened):
     field.press("Enter")
     expect(field).to_have_attribute("aria-invalid", "true")
     opened.get_by_text("“many” is no number").wait_for()
+    field.fill("3600,125")  # no separator of thousands
+    field.press("Enter")
+    opened.get_by_text("“3600,125” is no number").wait_for()
     field.fill("-5")
     field.press("Enter")
     opened.locator("label .fault", has_text="expected").wait_for()
@@ -91,11 +94,22 @@ def test_what_is_saved_is_the_commands_and_opens_again(opened, served):
     report.value.close()
 
 
-def test_units_a_phone_and_the_end_of_the_program(opened):
+def test_units_a_phone_and_the_end_of_the_program(opened, served):
     planned(opened)
     opened.get_by_label("Units").select_option("us")
     opened.get_by_role("heading", name=re.compile("acre-ft.*ft")).first.wait_for()
+    field = opened.locator("[data-key='plant.hydraulic_capacity_m3s'] input")  # in the units of the page
+    field.fill("70,000")
+    field.press("Enter")
+    planned(opened)
+    opened.get_by_text("Any other key").click()
+    opened.get_by_label("Key", exact=True).fill("storage.dead_hm3")  # in the unit that it names
+    opened.get_by_label("Value in the unit that the key ends with").fill("5,000")
+    opened.get_by_role("button", name="Set", exact=True).click()
+    planned(opened)
     opened.get_by_label("Units").select_option("si")
+    expect(field).to_have_value("1982.17926")
+    assert served.desk.opened.session.latest.reservoir.storage_lower_hm3.min() == 5000
     narrow(opened)
 
 

@@ -160,6 +160,24 @@ def test_a_plan_that_takes_too_long_or_is_cancelled_is_told_in_words(asker, monk
         assert asked(socket, "full", 2, wish={})["answer"]["accepted"]
 
 
+def test_the_end_of_a_question_ends_no_command_of_another(asker):
+    batch = {"keys": [{"key": "plant.installed_capacity_mw", "first": 4000, "last": 4100, "count": 2}]}
+
+    def cancelled(socket: Any, number: int, *ends: tuple[Any, int]) -> dict[str, Any]:
+        socket.send(json.dumps({"id": number, "kind": "varied", "name": f"batch{number}", **batch}))
+        while "starting" in (told := json.loads(socket.recv(60))).get("stage", "starting"):
+            pass
+        for window, of in ends:
+            window.send(json.dumps({"kind": "cancel", "of": of}))
+        while "stage" in (told := json.loads(socket.recv(60))):
+            pass
+        return told
+
+    with asker.socket() as socket, asker.socket() as other:
+        assert len(cancelled(socket, 1, (socket, 2), (other, 1))["answer"]["plans"]) == 3
+        assert "cancelled" in cancelled(socket, 3, (socket, 3))
+
+
 def test_the_newest_wish_wins(asker):
     with asker.socket() as socket:
         for number in range(1, 6):

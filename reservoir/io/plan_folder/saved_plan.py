@@ -149,6 +149,21 @@ def _record_copy(record: Inflow) -> tuple[str, bytes]:
     return _VALUES, ("\n".join(lines) + "\n").encode()
 
 
+def reading_of_copy(origin: Mapping[str, Any]) -> dict[str, Any]:
+    """How the copy of a record is to be read, as arguments of `reservoir.read_inflow`; `origin` is ``plan.json``.
+
+    As the record was, of which a sheet has no name any more. Flows that were planned, which those of a system are,
+    need no more than leave to be negative.
+    """
+    several = files.SYSTEM in origin[FILES]
+    records = list(origin["inflows"].values()) if several else [origin["inflow"]]
+    kind = _VALUES if several else records[0].get(COPY, {}).get("kind", _FILE)
+    readings = [dict(record.get("reading", {})) for record in records]
+    if kind == _VALUES:
+        return {"negative": "keep"} if any(each.get("negative") == "keep" for each in readings) else {}
+    return {name: value for name, value in readings[0].items() if (kind, name) != (_SHEET, "sheet")}
+
+
 def _still_there(source: str) -> bytes:
     """What an input's file holds now: inputs keep the bytes that they were read from, since a pipe is empty by now."""
     return Path(source).read_bytes() if source and Path(source).is_file() else b""

@@ -267,8 +267,8 @@ def _read_table(file: str, reading: InflowReading) -> Inflow:
             raise InputError(inside[at].mistake(problem, expected, mend) for at in excessive)
         negative = _negative_notes(record, unit, reading.negative) if reading.negative else ()
     as_read = {
-        field: (name, np.array([of_row[value.row] for value in inside]).reshape(flow.shape))
-        for field, (name, of_row) in flows.companions.items()
+        field: (name, np.array([of_key[each.row if by_month else each.ordinal] for each in inside]).reshape(flow.shape))
+        for field, (name, of_key) in flows.companions.items()
     }
     beside = with_volumes(as_read, calendar.hm3_per_m3s)
     caveat = " ".join(text for _, text in table.caveats if text)

@@ -30,7 +30,7 @@ from reservoir.io.records.cells import NAMED, StepValue, negative_note, no_flow
 from reservoir.io.records.columns import with_volumes
 from reservoir.io.records.dates import FIRST_YEAR, LAST_YEAR, MINUTES, ORDERS, DateStyle
 from reservoir.io.records.units import InflowUnit
-from reservoir.text.quantities import counted
+from reservoir.text.quantities import counted, printable
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -223,7 +223,7 @@ class Record:
     first_stamp: str = ""
     #: Places of the columns that are passed over.
     beside: tuple[int, ...] = ()
-    #: Further columns, by field of `Inflow`: the name, and values by row.
+    #: Further columns, by field of `Inflow`: the name, and values by row (once `averaged`, by the step's ordinal).
     companions: Mapping[str, tuple[str, Mapping[int, float]]] = field(default_factory=dict)
     #: All that is wrong with the header and the cells.
     mistakes: tuple[Mistake, ...] = ()
@@ -275,7 +275,8 @@ def averaged(record: Record, reading: InflowReading, first_month: int, *, amount
     Returns
     -------
     record : Record
-        A value for each step: the mean of its days; its ordinal is the place in the calendar.
+        A value for each step: the mean of its days; its ordinal is the place in the calendar, and companions are by it:
+        where rows are missing, two steps may name the same row.
     calendar : Calendar
         The water years that these steps lie in.
 
@@ -332,7 +333,7 @@ def averaged(record: Record, reading: InflowReading, first_month: int, *, amount
         beside, is_sum = np.array([of_row[value.row] for value in record.values]), name in _SUMS
         by_step, _ = step_means(*period.of_days(first_days, beside, amounts=is_sum), edges)
         by_step = by_step * (np.diff(edges) if is_sum else 1)
-        companions[name] = (column, dict(zip((v.row for v in values), by_step[begin:end].tolist(), strict=True)))
+        companions[name] = (column, dict(zip((v.ordinal for v in values), by_step[begin:end].tolist(), strict=True)))
     notes = []
     count = counted(len(record.values), "row" if period.per_day > 1 else period.step.noun)
     if (period.step, period.per_day) != (step, 1):
@@ -400,7 +401,7 @@ class Series:
         months = self.values.shape[1]
         volumes = (self.unit.flow_m3s(self.values, self.calendar) * self.calendar.hm3_per_m3s).ravel()
         below = np.flatnonzero(volumes < 0)[:NAMED].tolist()
-        dates = {at: f"{month_name(self.first + at % months)} of member {at // months + 1}" for at in below}
+        dates = {at: printable(self.named(at % months, at // months)) for at in below}
         notes = negative_note(volumes, dates, negative)
         return np.maximum(self.values, 0.0) if negative == "zero" else self.values, notes
 

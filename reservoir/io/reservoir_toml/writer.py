@@ -32,9 +32,6 @@ Value = str | float | Sequence[float] | Sequence[str] | None
 _ALWAYS = ("first_month", "year_end", "horizon")
 #: What stands behind the lists by step of an objective, before its penalty.
 _LAST = ("currency", "firm_power_mw", "firm_share")
-#: How far the invented tailwater of the template lies below the lowest level of a table, m.
-_BELOW_M = 43.0
-_FROM_TABLE = "an end of the table, in place of yours"
 
 
 def write_reservoir(reservoir: Reservoir, path: str | Path | None = None, *, force: bool = False) -> str:

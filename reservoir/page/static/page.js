@@ -77,7 +77,7 @@ export function written(value, sign = false) {
 }
 export const shown = (name, value, sign = false) => written(value == null ? null : value / sizeOf(name), sign);
 export const withUnit = (text, name) => [text, unitOf(name)].filter(Boolean).join(", ");
-export const plain = (text) => text.trim().replace(/,(?=\d{3}(\D|$))/g, ""); // without separators of thousands
+export const plain = (text) => text.trim().replace(/^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$/, (number) => number.replaceAll(",", "")); // without separators of thousands
 
 export const say = (text, wrong = false) => {
   const node = document.getElementById("state");

@@ -154,15 +154,15 @@ function follow(all = false) { // fields with a fault keep what was typed
   }
   for (const input of parts.twins.querySelectorAll("input")) input.value = Number((limit(input.dataset.side)[input.dataset.place] / sizeOf("_hm3")).toPrecision(9));
 }
-function read(text, key, words_too = false) {
+function read(text, key, words_too = false, size = sizeOf(key)) {
   const words = text.trim().split(/[;\s]+|,\s+/).filter(Boolean), values = words.map((word) => Number(plain(word)));
   if (!words.length) return null;
   if (values.some((value) => !Number.isFinite(value))) return words_too ? {true: true, false: false}[text.trim()] ?? text.trim() : undefined;
-  const own = values.map((value) => Number((value * sizeOf(key)).toPrecision(12)));
+  const own = values.map((value) => Number((value * size).toPrecision(12)));
   return own.length > 1 ? own : own[0];
 }
-function change(key, text, node) {
-  const expected = node.dataset.expected, value = read(text, key, !expected), before = state.wish;
+function change(key, text, node, size = sizeOf(key)) {
+  const expected = node.dataset.expected, value = read(text, key, !expected, size), before = state.wish;
   if (value === undefined) { node.setAttribute("aria-invalid", "true"); node.parentElement.querySelector(".fault").textContent = `“${text}” is no number; expected ${expected}`; return; }
   state.wish = {...state.wish, [keyOf(key)]: value};
   node.setAttribute("aria-invalid", "false");
@@ -218,7 +218,7 @@ screen("plan", "Plan", (root) => {
   Object.assign(parts, {undo: step("Undo", state.past, state.future), redo: step("Redo", state.future, state.past), back});
   const ask_values = button("Water values", () => values(ask_values, worth));
   const other = el("input", {list: "keys", autocomplete: "off"}), other_value = el("input", {autocomplete: "off"});
-  const set_other = button("Set", () => { if (other.value.trim()) change(other.value.trim(), other_value.value, other_value); });
+  const set_other = button("Set", () => { if (other.value.trim()) change(other.value.trim(), other_value.value, other_value, 1); });
   parts.twins.append(twin());
   root.append(el("div", {class: "plan"},
     el("div", {class: "first"},
@@ -237,7 +237,7 @@ screen("plan", "Plan", (root) => {
       el("div", {class: "buttons"}, parts.undo, parts.redo, parts.back),
       el("h2", {}, "What may change"), parts.fields,
       el("details", {}, el("summary", {}, "Any other key of the reservoir file"), el("label", {}, "Key", other), keyList("keys"),
-        el("label", {}, "Value, or twelve from January on", other_value, el("span", {class: "fault", role: "alert"})), set_other),
+        el("label", {}, "Value in the unit that the key ends with, or twelve from January on", other_value, el("span", {class: "fault", role: "alert"})), set_other),
       el("h2", {}, "Save as"), el("div", {class: "fields"}, el("label", {}, "Name of the plan", parts.name)), el("label", {class: "check"}, parts.replace, "replace a plan of this name"), button("Save", keep), parts.saved)));
   const x = [...Array(steps.length + 1).keys()], none = x.map(() => null);
   parts.fan = chart(fan, {scales: {x: {time: false, range: [0, steps.length]}, y: {range: [low - pad, high + pad]}},

@@ -58,6 +58,16 @@ def test_members_are_read_alike(members, negative):
     assert "(1953-02 of member 1, 1953-02 of member 2)" in inflow.notes[-1]
 
 
+def test_members_are_told_by_their_names_and_none_where_there_are_none(members, tmp_path):
+    members.write_text(members.read_text().replace("\n1,", "\nwet,").replace("\n2,", "\ndry,"))
+    assert "(1953-02 of member wet, 1953-02 of member dry)" in read_inflow(members, negative="keep").notes[-1]
+    xarray = pytest.importorskip("xarray")
+    months = np.arange("1953-01", "1954-01", dtype="datetime64[M]").astype("datetime64[ns]")
+    table = xarray.Dataset({"inflow": ("time", FLOWS, {"units": "m3 s-1"})}, {"time": months})
+    table.to_netcdf(tmp_path / "record.nc")
+    assert read_inflow(tmp_path / "record.nc", negative="keep").notes[-1].endswith("(1953-02)")
+
+
 @pytest.mark.parametrize("code", ["-9999", "-999.0"])
 @pytest.mark.parametrize("negative", ["keep", "zero"])
 def test_missing_value_codes_are_no_negative_flows(record, members, code, negative):

@@ -99,6 +99,21 @@ def test_evaporation_adds_up_and_prices_are_averaged_over_a_step(tmp_path):
     np.testing.assert_allclose(inflow.price_per_mwh.ravel(), weeks.mean() / 10, rtol=1e-9)
 
 
+def test_a_missing_week_gives_no_step_what_is_read_beside_the_flow_of_the_next(tmp_path):
+    starts = pd.date_range("2000-12-29", "2003-01-09", freq="7D")
+    beside = {"evaporation_mm": 7.0, "price_per_mwh": 9.0, "withdrawal_m3s": 0.1}
+    values = {"inflow_m3s": 50.0} | {name: size * np.arange(len(starts)) for name, size in beside.items()}
+    weeks = pd.DataFrame(values, starts).drop(index="2001-06-01")
+    weeks.to_csv(tmp_path / "weeks.csv", index_label="date")
+    inflow = read_inflow(tmp_path / "weeks.csv", step="week", missing_days=6)
+    of_days = weeks.index.repeat(7)
+    days = weeks.loc[of_days].set_index(of_days + pd.to_timedelta([*range(7)] * len(weeks), "D"))["2001":"2002"]
+    mean = days.groupby(groups(days.index, "week", 1), sort=False).mean()
+    mean.evaporation_mm *= inflow.calendar.days.ravel() / 7
+    for name in beside:
+        np.testing.assert_allclose(getattr(inflow, name).ravel(), mean[name], rtol=1e-9)
+
+
 def test_members_and_tables_of_months_have_no_shorter_steps(tmp_path):
     rows = "\n".join(f"{name},2001-{month:02},5" for name in (1, 2) for month in range(1, 13))
     (tmp_path / "members.csv").write_text(f"member,date,inflow_m3s\n{rows}\n")
