@@ -102,6 +102,10 @@ def _ends(year: YearRows, step: int, storage: float, rounding_m3s: float, sunk: 
     return lowest, min(highest, below_dead(year))
 
 
+#: Part of a row's storages by which two states differ at least that tell how values go on.
+_APART = 1e-9
+
+
 @inlined
 def _extend(row: FloatArray, values: FloatArray, feasible: NDArray[np.bool_], later: FloatArray) -> None:
     """Continue the values of states in a line, at both ends; all as those of the next row if there are none.
@@ -110,7 +114,7 @@ def _extend(row: FloatArray, values: FloatArray, feasible: NDArray[np.bool_], la
     round of a cyclic horizon, beyond all numbers.
     """
     states = len(row)
-    apart = APART * (row[states - 1] - row[0])
+    apart = _APART * (row[states - 1] - row[0])
     first, last = 0, states - 1
     while first < states and not feasible[first]:
         first += 1
@@ -140,8 +144,6 @@ def _slope(row: FloatArray, values: FloatArray, low: int, high: int, apart: floa
     return slope
 
 
-#: Part of a row's storages by which two states differ at least that tell how values go on.
-APART = 1e-9
 #: Rounds in which the value at the end of a cyclic horizon becomes that at its start.
 _ROUNDS = 3
 

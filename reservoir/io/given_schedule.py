@@ -116,7 +116,8 @@ def _given(
     quantities, sizes = {heading: name for heading, (name, _) in read.items()}, dict(read.values())
     require_one_of_each(path, quantities, _MEND)
     if RELEASE not in sizes:
-        name = next((heading.removesuffix(read_as[7:]) for heading, read_as in called.items()), "release")
+        names_of_site = (heading.removesuffix(read_as.removeprefix("release")) for heading, read_as in called.items())
+        name = next(names_of_site, "release")
         expected = f"{name}_m3s, or {name}_cfs, {name}_ls, ..."
         problem, mend = "has no column of releases with a known unit", "name the column so, with values in this unit"
         raise InputError(problem, expected, mend, str(path), row=1, value=", ".join(map(str, cells.columns)))
