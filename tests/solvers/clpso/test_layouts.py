@@ -103,10 +103,16 @@ def test_several_launches_make_no_difference(
     assert max(np.diff([0, *(done for done, _ in launches)])) <= at_once
 
 
-@pytest.mark.parametrize("units", [(1, 1), (2, 1), (1, 7), (1, 1, 1)])
+@pytest.mark.parametrize(("units", "worked"), [((1, 1), 2), ((2, 1), 2), ((1, 4), 2), ((1, 7), 1), ((1, 1, 1), 3)])
 def test_devices_that_share_the_years_make_no_difference(
-    device: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYears], usual, units: tuple[int, ...]
+    device: DeviceInfo,
+    monkeypatch: pytest.MonkeyPatch,
+    years: list[ReservoirYears],
+    usual,
+    units: tuple[int, ...],
+    worked: int,
 ) -> None:
+    """A device whose share is less than a year gets none, and is not named among those that found the plan."""
     devices = tuple(replace(device, index=place, compute_units=count) for place, count in enumerate(units))
     monkeypatch.setattr(CHOOSE_DEVICES, lambda _: devices)
     told = []
@@ -114,7 +120,7 @@ def test_devices_that_share_the_years_make_no_difference(
     assert bytes_of(found) == usual
     assert told[-1] == (5, 5)
     assert [done for done, _ in told] == sorted(done for done, _ in told)
-    assert found[0].device == f"{len(units)} x {device.name}"
+    assert found[0].device == (device.name if worked == 1 else f"{worked} x {device.name}")
 
 
 def test_the_papers_random_numbers_are_not_shared_among_devices(
