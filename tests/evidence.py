@@ -202,7 +202,7 @@ ROWS = (
         kinds=("cpu",),
         note="seconds with compiling, and of a core that another instance and other work shared",
     ),
-    _bench("cascade", name="bench-cascade-random", options="--sets random --jobs {jobs}", kinds=("gpu",)),
+    _bench("cascade", name="bench-cascade-random", options="--sets random --jobs {jobs}", kinds=("cpu",)),
     Row("first-answer", ("python -m tests.walk --out {out}",), kinds=("cpu",)),
     Row(
         "suite",
