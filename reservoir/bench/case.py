@@ -304,7 +304,7 @@ def run(reservoir: Reservoir, inflow: Inflow, *, budget: RunBudget, peers: bool 
 
 
 def _row(plan: Plan, solutions: Solutions, *, counted: bool) -> Row:
-    first, gap = solutions[0], np.abs(relative_gap(solutions, plan.references))
+    first, gap = solutions[0], np.abs(relative_gap(solutions, plan.references, plan.problems.least_gap_scale))
     worst = int(gap.argmax())
     row: Row = {"engine": first.solver, "random": first.settings.get("random", STREAM)}
     row |= {"seed": first.settings["seed"], "counted": counted} | seconds_of(first)

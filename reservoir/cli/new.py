@@ -71,6 +71,9 @@ def command(
         _new_system(name, target, table_file, inflow_file, reservoirs, reading, of_system=of_system, force=force)
         return
     files = options.CaseFiles.of(table_file, inflow_file, reading)
+    if files.reservoir is None and files.inflow is None:
+        mend = "give the workbook by --from or --inflow, or leave it out"
+        options.refuse_given("names a sheet of no file", lambda option: option != "sheet", mend)
     draft, record = _draft(name, files, reading)
     write_draft(draft, target, force=force)
     if table_file is not None:

@@ -291,7 +291,7 @@ def require_of_one(given: Mapping[str, Any]) -> None:
         raise InputError(Mistake(problem, "the file of one reservoir", mend, column=name) for name in named)
 
 
-def refuse_given(problem: str, counts: Callable[[str], bool]) -> None:
+def refuse_given(problem: str, counts: Callable[[str], bool], mend: str = "leave it out") -> None:
     """Refuse options that were typed and do not count here; what does is asked by their names."""
     from reservoir.errors import InputError, Mistake
 
@@ -303,7 +303,7 @@ def refuse_given(problem: str, counts: Callable[[str], bool]) -> None:
         if context.get_parameter_source(str(each.name)) is ParameterSource.COMMANDLINE and not counts(str(each.name))
     ]
     if names:
-        raise InputError(Mistake(problem, mend="leave it out", column=name) for name in names)
+        raise InputError(Mistake(problem, mend=mend, column=name) for name in names)
 
 
 #: What a command says that takes one reservoir.

@@ -107,6 +107,9 @@ def command(
     Writes report.html, schedule.csv, summary.csv, plan.json and figures to a new folder. Without files, it plans the
     bundled case.
     """
+    if search["prove"] is None:
+        mend = "add --prove, or leave it out"
+        options.refuse_given("is of a proof, and none is asked for", lambda option: option != "prove_seconds", mend)
     request = request.at_point(point)
     if varied:
         from reservoir.cli.vary import plan_varied

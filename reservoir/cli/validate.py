@@ -42,6 +42,7 @@ def command(
     stages. --json adds versions, machine, device, driver and settings.
     """
     from reservoir.cli.screen import progress_bars, show_inputs, show_solver, show_system
+    from reservoir.errors import InputError
     from reservoir.hydro.objectives import Horizon
     from reservoir.opencl.trial import forget_refusals
     from reservoir.planning.validation import (
@@ -65,6 +66,9 @@ def command(
             joint, checks, missing = validate_system(system, inflows, span, **how)
         made = system_provenance(joint, checks)
         return _shown(partial(show_system, joint), made, checks, missing, runs, as_json)
+    if runs > 1 and not span.is_year:
+        mend = "leave it out: on a longer horizon each solver runs once"
+        raise InputError("is of the horizon of a year", "1", mend, value=runs, column="--runs")
     found = request.read()
     if not as_json:
         show_inputs(found)

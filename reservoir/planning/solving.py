@@ -137,8 +137,12 @@ def relative_gap(solutions: Solutions, references: Solutions, least_scale: float
     `least_scale` is `RecordProblems.least_gap_scale`.
     """
     best = references.fitness
-    scale = np.where(best == 0, least_scale or 1.0, np.maximum(np.abs(best), least_scale))
-    return np.asarray((best - solutions.fitness) / scale)
+    return np.asarray((best - solutions.fitness) / gap_scale(best, least_scale))
+
+
+def gap_scale(fitness: FloatArray, least_scale: float) -> FloatArray:
+    """What a gap is a part of: the fitness that is the best, but no less than `RecordProblems.least_gap_scale`."""
+    return np.where(fitness == 0, least_scale or 1.0, np.maximum(np.abs(fitness), least_scale))
 
 
 def violates_more(solutions: Solutions, references: Solutions, limit: float) -> NDArray[np.bool_]:

@@ -134,6 +134,20 @@ def test_validate_exits_1_when_a_check_fails(call, short_record):
     assert "NO" in finished.out
 
 
+@pytest.mark.parametrize(
+    ("words", "option", "mend"),
+    [
+        (["new", "lake", "--sheet", "Levels"], "--sheet", "give the workbook by --from or --inflow"),
+        (["plan", "--prove-seconds", "5"], "--prove-seconds", "add --prove"),
+        (["validate", "--horizon", "record", "--runs", "3"], "--runs", "each solver runs once"),
+    ],
+)
+def test_an_option_that_counts_for_nothing_is_refused(call, words, option, mend):
+    said = call(*words, status=2).err
+    assert f"{option}:" in said
+    assert mend in said
+
+
 def test_devices_lists_at_least_the_one_it_would_choose(run):
     listed = json.loads(run("devices", "--json").stdout)["devices"]
     assert sum(device["chosen"] for device in listed) == (1 if listed else 0)

@@ -43,6 +43,7 @@ CALLS: list[tuple[list[str], int]] = [
     (["new", "surveyed", "--from-csv", "levels.csv"], 0),
     (["new", "booked", "--from", "hill-lake.xlsx", "--sheet", "Daily inflow", "--sheet", "Level curve"], 0),
     (["new", "recorded", "--from", "levels.csv", "--inflow", *DAYS[:1], *DAYS[3:], "--negative", "zero"], 0),
+    (["new", "nothing", "--sheet", "Level curve"], 2),
     (["new", "refused", "--from", "levels.csv", "--inflow", "days.csv", *REFUSED, "--unit", "m3/s"], 2),
     (["check", "hill-lake.xlsx"], 0),
     (["plan", "hill-lake.xlsx", "--solver", "dp", "--no-figures", "--format", "xlsx", "--out", "of-book"], 0),
@@ -151,6 +152,7 @@ CALLS: list[tuple[list[str], int]] = [
     (["prove", "proven/schedule.csv", "--reservoir", "hill-lake.toml", "--inflow", "days.csv", *REFUSED], 2),
     (["rules", "with-negative", "--family", "linear", "--folds", "2", "--no-figures"], 0),
     (["plan", "days.csv", *REFUSED], 2),
+    (["plan", *OWN, "--solver", "dp", "--prove-seconds", "5", "--out", "unproven"], 2),
     (["plan", *DAYS, "--negative", "zero", "--step", "day"], 2),
     (["check", "record.csv", "--reservoir", "hill-lake.toml", "--unit", "m3/s", "--out", "r.png", "--json"], 0),
     (["check", *DAYS, "--negative", "zero", "--out", "r.png", "--force", "--debug"], 0),
@@ -306,6 +308,7 @@ CALLS: list[tuple[list[str], int]] = [
     (["compare", "inflow.csv", "--case", "xiaowan", "--solver", "lshade", "--evaluations", "400"], 0),
     (["validate", *OWN, *SWARM, "--set", "refreshing_gap=5", "--runs", "2", "--no-zoo", "--json", "--debug"], 1),
     (["validate", *OWN, "--horizon", "record"], 0),
+    (["validate", *OWN, "--horizon", "record", "--runs", "3"], 2),
     (["validate", "inflow.csv", "--case", "xiaowan", *SWARM, "--zoo"], 0),
     (
         ["bench", "functions", "--solver", "lshade", "--functions", "f1", "--evaluations", "99", *BENCH, "--out", "b8"],

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from reservoir.planning.planned_record import Plan
 from reservoir.planning.sentences import all_limits, chosen, listed, reference_sentence
-from reservoir.planning.solving import relative_gap
+from reservoir.planning.solving import gap_scale, relative_gap
 from reservoir.report.figures.axes import THOUSANDS, FloatArray, draw_bands, draw_cells
 from reservoir.report.figures.style import LIMITS, OUTSIDE, POWER, on_axes, plan_figure, titled
 from reservoir.text.quantities import counted
@@ -77,13 +77,14 @@ def convergence(plan: Plan) -> tuple[FloatArray, FloatArray]:
         alike.setdefault(solutions.trace_generations[year].tobytes(), []).append(place)
     taken = [solutions.trace_generations[int(years[places[0]])] for places in alike.values()]
     generations = np.unique(np.concatenate(taken))
+    least = plan.problems.least_gap_scale
     gaps = np.empty((len(years), len(generations)))
     for points, places in zip(taken, alike.values(), strict=True):
         traces = np.array([solutions.trace_fitness[year] for year in years[places].tolist()])
         # The part of its final fitness that each trace lacked after these generations; its last value holds on.
         at, final = np.searchsorted(points, generations, side="right") - 1, traces[:, -1:]
-        gaps[places] = (final - traces[:, np.maximum(at, 0)]) / np.where(final == 0, 1.0, np.abs(final))
-    certified = relative_gap(solutions, plan.references)[years] if plan.references else np.zeros(len(years))
+        gaps[places] = (final - traces[:, np.maximum(at, 0)]) / gap_scale(final, least)
+    certified = relative_gap(solutions, plan.references, least)[years] if plan.references else np.zeros(len(years))
     return generations.astype(np.float64), np.maximum(gaps + certified[:, None], FLOAT32_FLOOR)
 
 

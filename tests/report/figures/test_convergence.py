@@ -57,6 +57,16 @@ def test_traces_of_different_lengths_hold_their_last_value(plan: Plan):
     assert gaps[1] == pytest.approx([0.2, 0.2, FLOAT32_FLOOR, FLOAT32_FLOOR])
 
 
+def test_gaps_of_a_small_fitness_are_parts_of_the_least_scale(plan: Plan, monkeypatch: pytest.MonkeyPatch):
+    """The fitness of a shortage may be next to nothing: what is missing of it is no part of itself."""
+    monkeypatch.setattr(type(plan.problems), "least_gap_scale", 1e5)
+    small = traced(plan, ([1, 2, 4], [50.0, 90.0, 100.0]), ([1, 3], [80.0, 100.0]))
+    _, gaps = convergence(small)
+    assert gaps[:, 0] == pytest.approx([5e-4, 2e-4])
+    anew = replace(plan)  # its gap is not known yet
+    assert convergence(anew)[1][:, -1] == pytest.approx(np.maximum(anew.gap, FLOAT32_FLOOR))
+
+
 def test_what_float32_cannot_resolve_is_shown_and_said(plan: Plan, texts):
     shown = texts(draw_convergence(Figure().add_subplot(), replace(plan, references=Solutions.of([]))))
     assert "below float32 resolution" in shown
