@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
+from reservoir.hydro.commitments import is_committed, missing_hm3, sides
 from reservoir.hydro.conditions import KEPT
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import without_foresight
@@ -167,7 +168,7 @@ def checked_schedule(
     problems = record_problems(valued, system.on_calendar(given.inflow), system.asked_horizon(horizon))
     asked, slack = positions_of(problems, given), rounding_of(given)
     parts = zip(problems.batches, problems.split(asked), strict=True)
-    positions = [each for batch, own in parts for each in giving_power(batch, np.stack(list(own)), slack)]
+    positions = [each for batch, own in parts for each in within_rounding(batch, np.stack(list(own)), slack)]
     within_limits = problems.operate(positions)
     if problems.model.system.objective.is_firm:
         problems = promising_all(problems, firm_power_of_problems(problems, within_limits))
@@ -240,28 +241,49 @@ def positions_of(problems: RecordProblems, given: GivenSchedule) -> list[FloatAr
     return [np.append(drafts[first:stop], given.columns[START][first, 0]) for first, stop in spans]
 
 
-#: How often releases are raised, each time by what the power then still lacks.
-_RAISED = 4
+#: How often releases are moved, each time by what is then still missed.
+_MOVED = 4
 
 
-def giving_power(batch: ReservoirYears, positions: FloatArray, slack_m3s: float) -> FloatArray:
-    """Positions with releases raised where the lowest power is missed by what rounding leaves open of the release."""
-    if not batch.limits.demands_power:
+def within_rounding(batch: ReservoirYears, positions: FloatArray, slack_m3s: float) -> FloatArray:
+    """Positions with releases moved where a demand is missed by what rounding leaves open of the release.
+
+    Demands are the lowest power, and annual releases.
+    """
+    if not (batch.limits.demands_power or is_committed(batch.model.reservoir)):
         return positions
-    lowest, steps = batch.limits.power_demanded_mw, batch.limits.steps
-    made, raised = batch.operate(positions), positions.copy()
-    before, most = made.violation_sum, positions[..., :steps] + 2 * slack_m3s
-    for _ in range(_RAISED):
-        short = lowest - made.power_mw
-        missed = short > KEPT * lowest
-        if not missed.any():
+    steps = batch.limits.steps
+    made, moved = batch.operate(positions), positions.copy()
+    before, least, most = made.violation_sum, *(positions[..., :steps] + by * slack_m3s for by in (-2, 2))
+    for _ in range(_MOVED):
+        by = _lacking_power(batch, made, slack_m3s) + _lacking_volume(batch, made)
+        if not by.any():
             break
-        gain = _power_at(batch.model.reservoir, batch.exact_year, made, slack_m3s) - made.power_mw
-        missed &= gain > 0
-        by = np.where(missed, slack_m3s * short / np.where(missed, gain, 1.0), 0.0)
-        raised[..., :steps] = np.minimum(raised[..., :steps] + by, most)
-        made = batch.operate(raised)
-    return np.where((made.violation_sum < before)[:, np.newaxis], raised, positions)
+        moved[..., :steps] = np.clip(moved[..., :steps] + by, least, most)
+        made = batch.operate(moved)
+    return np.where((made.violation_sum < before)[:, np.newaxis], moved, positions)
+
+
+def _lacking_power(batch: ReservoirYears, made: Operation, slack_m3s: float) -> FloatArray:
+    """By how much releases are to be raised for the lowest power, m3/s, shape (problems, steps)."""
+    if not batch.limits.demands_power:
+        return np.zeros_like(made.release_m3s)
+    lowest = batch.limits.power_demanded_mw
+    short = lowest - made.power_mw
+    gain = _power_at(batch.model.reservoir, batch.exact_year, made, slack_m3s) - made.power_mw
+    missed = (short > KEPT * lowest) & (gain > 0)
+    return np.where(missed, slack_m3s * short / np.where(missed, gain, 1.0), 0.0)
+
+
+def _lacking_volume(batch: ReservoirYears, made: Operation) -> FloatArray:
+    """By how much all releases of a water year are to be moved for its commitments, m3/s, shape (problems, steps)."""
+    reservoir, volumes = batch.model.reservoir, batch.limits.hm3_per_m3s
+    if not is_committed(reservoir):
+        return np.zeros_like(made.release_m3s)
+    per_year = reservoir.step.per_year
+    missing = sum(side * missing_hm3(reservoir, made, volumes, side) for side in sides(reservoir))
+    by = missing / volumes.reshape(len(volumes), -1, per_year).sum(axis=-1)
+    return np.repeat(by, per_year, axis=-1)
 
 
 def _power_at(
@@ -274,7 +296,7 @@ def _power_at(
 
 
 def _leeway(plan: Plan, given: GivenSchedule, slack_m3s: float) -> FloatArray:
-    """What rounding leaves open of each step's demands, as of `Leeway`, shape (3, years, steps)."""
+    """What rounding leaves open of each step's demands, as of `Leeway`, shape (4, years, steps)."""
     bounds, operation = plan.problems.year_bounds, plan.operation
     power = np.zeros_like(operation.release_m3s)
     if bounds.demands_power:
@@ -284,7 +306,8 @@ def _leeway(plan: Plan, given: GivenSchedule, slack_m3s: float) -> FloatArray:
         for flow, volume in product((-1.01 * slack_m3s, 1.01 * slack_m3s), (-slack_hm3, slack_hm3)):
             power = np.fmax(power, _power_at(plan.reservoir, years, operation, flow, volume) - own)
     short = 1.01 * _open_shortage(given) if SHORTAGE in given.columns else 0.0
-    return np.stack([np.broadcast_to(each, power.shape) for each in (short, power, 2.02 * slack_m3s)])
+    annual = 1.01 * slack_m3s * plan.inflow.calendar.hm3_per_m3s.sum(axis=1, keepdims=True)
+    return np.stack([np.broadcast_to(each, power.shape) for each in (short, power, 2.02 * slack_m3s, annual)])
 
 
 def _open_shortage(given: GivenSchedule) -> float:

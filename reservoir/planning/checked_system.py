@@ -20,11 +20,11 @@ from reservoir.planning.checked_schedule import (
     FloatArray,
     GivenSchedule,
     Verified,
-    giving_power,
     positions_of,
     rounding_of,
     shortage_of,
     unlimited,
+    within_rounding,
 )
 from reservoir.planning.columns import meanings
 from reservoir.planning.infeasible_years import infeasible_notes, infeasible_problems
@@ -80,7 +80,9 @@ def checked_system(
     parts = [_operated(batch, releases, unlimited) for batch, releases in of_batches]
     slack = max(map(rounding_of, given.values()), default=0.0)
     limited = [
-        _operated(batch, releases, lambda years, own, _: years.operate(giving_power(years, np.stack(list(own)), slack)))
+        _operated(
+            batch, releases, lambda years, own, _: years.operate(within_rounding(years, np.stack(list(own)), slack))
+        )
         for batch, releases in of_batches
     ]
     positions = [

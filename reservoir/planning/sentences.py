@@ -257,11 +257,12 @@ def beyond_bounds(what: str, value: float, bounds: tuple[float, float], unit: st
 
 
 class Leeway(NamedTuple):
-    """What the rounding of a schedule leaves open of a step's shortage, its power and its change of the release."""
+    """What a schedule's rounding leaves open of a step's shortage, power and change, and of a water year's release."""
 
     shortage_m3s: float = 0.0
     power_mw: float = 0.0
     change_m3s: float = 0.0
+    annual_hm3: float = 0.0
 
 
 _NO_LEEWAY = Leeway()
@@ -280,7 +281,7 @@ def demand_shortfalls(plan: Plan, year: int, step: int, leeway: Leeway = _NO_LEE
         of_least = f"of the minimum release of {flow(release + missing)}: there is no more water above dead storage"
         yield Shortfall(year, step, "minimum release", missing, f"{flow(missing)} are missing {of_least}")
     if is_committed(plan.reservoir) and step == limits.steps - 1:
-        yield from _commitment_shortfall(plan, year, step)
+        yield from _commitment_shortfall(plan, year, step, leeway.annual_hm3)
     if not limits.lake:
         return
     short, demanded = float(operation.shortage_m3s[year, step]), float(limits.withdrawal_m3s[year, step])
@@ -304,17 +305,19 @@ def demand_shortfalls(plan: Plan, year: int, step: int, leeway: Leeway = _NO_LEE
         yield Shortfall(year, step, f"release {way}", abs(change) - most, sentence)
 
 
-def _commitment_shortfall(plan: Plan, year: int, step: int) -> Iterator[Shortfall]:
+def _commitment_shortfall(plan: Plan, year: int, step: int, leeway_hm3: float) -> Iterator[Shortfall]:
     """What a water year releases less, or more, than it is committed to."""
     own, volumes = plan.operation[year : year + 1], plan.inflow.calendar.hm3_per_m3s[year : year + 1]
     for side in sides(plan.reservoir):
         missing = float(missing_hm3(plan.reservoir, own, volumes, side).sum())
         committed = float(committed_hm3(plan.reservoir, own.storage_hm3, side).sum())
         short, whole = (plan.units.stated(each, "hm3", ",.4g") for each in (missing, committed))
-        if missing and side == LEAST:
+        if missing <= leeway_hm3:
+            continue
+        if side == LEAST:
             sentence = f"{short} of the annual release of {whole} are missing"
             yield Shortfall(year, step, "annual release", missing, sentence)
-        elif missing:
+        else:
             sentence = f"the annual release is {short} more than its most, {whole}"
             yield Shortfall(year, step, "largest annual release", missing, sentence)
 

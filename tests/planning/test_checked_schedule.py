@@ -8,7 +8,7 @@ import pytest
 
 from reservoir.hydro.site_inflows import SiteInflows
 from reservoir.hydro.system import Link, System
-from reservoir.planning.checked_schedule import RELEASE, GivenSchedule, checked_schedule
+from reservoir.planning.checked_schedule import RELEASE, CheckedSchedule, GivenSchedule, checked_schedule
 from reservoir.planning.checked_system import checked_system
 from reservoir.planning.plan import Plan, optimise
 from tests.year_ends import free
@@ -78,3 +78,23 @@ def test_a_change_of_the_release_is_open_by_the_rounding_of_both(small, inflow, 
     told = checked_schedule(steady, inflow, given(plan, decimals, release)).missed
     assert len([each for each in told if "the release rises by 5" in each]) == 1
     assert len([each for each in told if "the release falls by 5" in each]) == 1
+
+
+@pytest.mark.parametrize("decimals", [6, 3])
+@pytest.mark.parametrize(("key", "side"), [("annual_release_hm3", 1), ("most_annual_release_hm3", -1)])
+def test_an_annual_release_is_open_by_the_rounding_of_the_year(small, inflow, decimals, key, side):
+    """A year that releases just what it is committed to, and in whose file all releases are rounded to one side."""
+    lower, upper = small.storage_lower_hm3 + 20.0, small.storage_upper_hm3 - 20.0
+    plan = optimise(free(replace(small, storage_lower_hm3=lower, storage_upper_hm3=upper)), inflow, solver="dp")
+    written, per_flow = given(plan, decimals), inflow.calendar.hm3_per_m3s
+    volume = float((written.columns[RELEASE] * per_flow).sum())
+
+    def checked(units: float) -> CheckedSchedule:
+        meant = volume + side * units * 10.0**-decimals * float(per_flow.sum())
+        return checked_schedule(replace(free(small), **{key: meant}), inflow, written)
+
+    found = checked(0.49)
+    assert found.missed == ()
+    assert found.plan.violation.tolist() == [0.0]  # releases are moved within their rounding, which a proof needs
+    (told,) = checked(0.6).missed
+    assert "annual release" in told
