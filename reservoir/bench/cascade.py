@@ -397,6 +397,7 @@ def run(
     return study.measured().result(jobs=jobs)
 
 
+_LINES = "-", "--", ":", "-."
 _COLOURS = (STORAGE, RELEASE, POWER, SPILL, WET, LIMITS)
 _LEAST_GAP, _LARGEST_GAP = 1e-12, 1.0
 
@@ -404,13 +405,13 @@ _LEAST_GAP, _LARGEST_GAP = 1e-12, 1.0
 def _gaps(sheet: SubFigure, calls: pd.DataFrame, shown: list[str]) -> Axes:
     """A panel for each set: the share of calls of each solver that fall short by more."""
     axes = panels(sheet, len(shown), len(shown), "Calls (%)", sharex=True, sharey=True)
-    names = list(calls["solver"].unique())
+    names = list(calls[calls["set"].isin(shown)]["solver"].unique())  # rules are in a table alone
     for ax, of_set in zip(axes, shown, strict=True):
         for place, name in enumerate(names):
             gaps = np.sort(select(calls, set=of_set, solver=name)["gap"].clip(_LEAST_GAP, _LARGEST_GAP).to_numpy(float))
             larger = 100 * (1.0 - np.arange(1, len(gaps) + 1) / max(len(gaps), 1))
             ends = np.concatenate([[_LEAST_GAP], gaps]), np.concatenate([[100.0], larger])
-            style: Row = {"color": _COLOURS[place % len(_COLOURS)], "ls": ("-", "--", ":")[place // len(_COLOURS) % 3]}
+            style: Row = {"color": _COLOURS[place % len(_COLOURS)], "ls": _LINES[place // len(_COLOURS) % len(_LINES)]}
             ax.step(*ends, where="post", lw=1.2, label=name, **style)
         log_axis(ax, "x", subs=(1.0,), ticks=7, form=short_gap)
         ax.set_xlim(_LEAST_GAP, _LARGEST_GAP)

@@ -4,9 +4,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from matplotlib.text import Text
 
 from reservoir.bench import cascade
-from reservoir.bench.cascade import CascadeStudy
+from reservoir.bench.cascade import CascadeStudy, _gaps
 from reservoir.bench.cascade_systems import lancang, linear_optimum, linear_system
 from reservoir.bench.experiment import RunBudget, bundled
 from reservoir.errors import InputError
@@ -14,6 +15,7 @@ from reservoir.hydro.objectives import Horizon
 from reservoir.planning.checks import all_pass
 from reservoir.planning.system_plan import optimise_system
 from reservoir.problems.system import system_problems
+from reservoir.report.figures.style import sheet_figure
 from reservoir.zoo import Part
 
 OPTIMA = {"larson": 401.3, "chow": 308.2915, "ten": 1200.23078}
@@ -84,6 +86,14 @@ def test_a_tiny_run_has_a_row_for_each_call(record):
     assert [table.title for table in record.tables][:2] == ["Linear instances", "Dams of the Lancang, single years"]
     assert set(record.figures) == set(record.captions) == {"gaps"}
     assert set(record.headlines) == {"linear", "lancang", "random"}
+
+
+def test_the_figure_names_solvers_of_its_panels_alone(record):
+    calls = pd.concat([record.data["calls"].assign(gap=0.0), pd.DataFrame([{"set": "rules", "solver": "joint table"}])])
+    figure = sheet_figure(3.4, (), lambda sheet: _gaps(sheet, calls, ["linear", "lancang"]))
+    named = {text.get_text() for text in figure.findobj(Text)}
+    assert {"auto", "slp", "linear program"} <= named
+    assert not {STRONGEST, "joint table"} & named
 
 
 @pytest.mark.device
