@@ -165,7 +165,7 @@ def _figures(record: Any, years: Places, beside_energy: bool) -> dict[str, Any]:
 def alike_spill(row: Mapping[str, Any]) -> bool:
     """Whether the spill of a row is about that of the base: equal energy does not mean equal spill."""
     spill, change = row["spill_hm3"], row[CHANGES["spill_hm3"]]
-    return isfinite(change) and abs(change) < ALIKE_SPILL * max(spill, spill - change)
+    return isfinite(change) and abs(change) <= ALIKE_SPILL * max(spill, spill - change)
 
 
 def with_best_rules(plans: Sequence[ComparedPlan], rules: Sequence[tuple[str, float] | None]) -> list[dict[str, Any]]:

@@ -208,7 +208,7 @@ def test_plans_of_a_system_for_another_goal_than_energy_are_compared(call, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("spill", "change", "alike"), [(278, -9, True), (104, 4, True), (106, 6, False), (5, 5, False)]
+    ("spill", "change", "alike"), [(278, -9, True), (104, 4, True), (106, 6, False), (5, 5, False), (0, 0, True)]
 )
 def test_small_changes_of_spill_are_none(spill, change, alike):
     assert alike_spill({"spill_hm3": spill, "spill_change_hm3": change}) == alike
