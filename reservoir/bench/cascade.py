@@ -346,8 +346,7 @@ class CascadeStudy(DeviceStudy):
         for of_set in self.sets:
             rows = select(self.calls, set=RULES) if of_set == RULES else self.by_solver(of_set)
             yield self.table(of_set, rows, times=TIMES, strong=STRONG)
-        calls = self.data["calls"]
-        yield self.table("refused", calls[calls["status"] != ""][["set", "instance", "solver", "status"]])
+        yield self.table("refused", _refused(self.data["calls"]))
 
     def _figures(self) -> dict[str, Figure]:
         foot = self.foot("Invented reservoirs and inflows · ")
@@ -355,6 +354,15 @@ class CascadeStudy(DeviceStudy):
         if not shown:
             return {}
         return {"gaps": sheet_figure(3.4, foot, lambda sheet: _gaps(sheet, self.calls, shown))}
+
+
+def _refused(calls: pd.DataFrame) -> pd.DataFrame:
+    """Calls that have no value, by what they say: of one instance, or of how many."""
+    keys, rows = ["set", "solver", "status"], list[Row]()
+    for key, some in calls[calls["status"] != ""].groupby(keys, sort=False):
+        named = some["instance"].iloc[0] if len(some) == 1 else f"{len(some)} instances"
+        rows.append(dict(zip(keys, key, strict=True)) | {"instance": named})
+    return pd.DataFrame(rows, columns=["set", "instance", "solver", "status"])
 
 
 def _told(solver: str, value: Callable[[], float], *, missing: bool = False) -> Row:

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.text import Text
 
 from reservoir.bench import cascade
-from reservoir.bench.cascade import CascadeStudy, _gaps
+from reservoir.bench.cascade import CascadeStudy, _gaps, _refused
 from reservoir.bench.cascade_systems import lancang, linear_optimum, linear_system
 from reservoir.bench.experiment import RunBudget, bundled
 from reservoir.errors import InputError
@@ -88,6 +88,21 @@ def test_a_tiny_run_has_a_row_for_each_call(record):
     assert set(record.headlines) == {"linear", "lancang", "random"}
 
 
+def test_what_is_refused_is_told_once_of_many_instances():
+    calls = pd.DataFrame(
+        {
+            "set": ["random"] * 4,
+            "instance": ["tuning 0", "tuning 1", "tuning 1", "tuning 1"],
+            "solver": ["dp-joint", "dp-joint", "slp", "dpsa"],
+            "status": ["too large", "too large", "", "not here"],
+        }
+    )
+    told = _refused(calls).to_dict("list")
+    assert told["instance"] == ["2 instances", "tuning 1"]
+    assert told["status"] == ["too large", "not here"]
+
+
+@pytest.mark.device
 def test_the_figure_names_solvers_of_its_panels_alone(record):
     calls = pd.concat([record.data["calls"].assign(gap=0.0), pd.DataFrame([{"set": "rules", "solver": "joint table"}])])
     figure = sheet_figure(3.4, (), lambda sheet: _gaps(sheet, calls, ["linear", "lancang"]))

@@ -30,7 +30,6 @@ WITHOUT_SOURCE = {
     "docs/solvers.md": 2,
     "docs/tutorial.md": 1,
     "docs/what-results-do-not-say.md": 2,
-    "docs/what-was-missed.md": 2,
 }
 #: What tells results in words and tables; measurements of single runs beside them would fit any figure.
 _TOLD = (".md", ".txt")
