@@ -49,9 +49,9 @@ class Row(NamedTuple):
         The folder's name, and the kind of device behind it where there is more than one: ``bench-tsp-cpu``.
     commands : tuple of str
         What makes it, in order: of the program, of Python or of make. ``{out}`` stands for the folder, ``{device}`` for
-        the device, ``{jobs}`` for the number of processors. What a command of the program prints is kept where it names
-        no folder, in a file of the command's name, behind that of the row's earlier ones; and where it names a file in
-        the folder, beside that.
+        the device, ``{jobs}`` for the number of processors. What a command of the program or of Python prints is kept
+        where it names no folder, in a file of the command's name, behind that of the row's earlier ones; and where it
+        names a file in the folder, beside that.
     kinds : tuple of str
         Kinds of devices.
     note : str
@@ -76,6 +76,7 @@ def _bench(experiment: str, *, name: str = "", options: str = "", **row: Any) ->
     return Row(name or f"bench-{experiment}", (words + " --device {device} --out {out}",), **row)
 
 
+_OPENCL = "--solver clpso --solver lshade --solver dp-opencl --solver island-ga"
 _PLAN = "reservoir plan --device {device} --no-figures --out {out}"
 #: Files of a plan that its rules have scores beside.
 _NO_SCORES = ("arrays/*", "rules/*", "*.html", "*.toml", "inflow.csv", "schedule.csv", "summary.csv")
@@ -164,6 +165,21 @@ ROWS = (
             "--device {device}",
         ),
     ),
+    Row(
+        "long-series",
+        (
+            "reservoir compare --repeats 2000 --solver clpso --solver lshade --device {device}",
+            "reservoir compare --repeats 1000 --solver lshade --set evaluations=40000 --device {device}",
+            "reservoir compare --repeats 400 --solver island-ga --device {device}",
+        ),
+        kinds=("cpu",),
+    ),
+    Row("baseline", ("python -m tests.baseline",), kinds=("cpu",)),
+    Row(
+        "drivers",
+        tuple(f"reservoir compare --repeats 5 {_OPENCL} --device {driver}" for driver in ("pocl", "intel")),
+        kinds=("cpu",),
+    ),
     _bench(
         "scale", options="--solvers lshade --years 1000,3000,10000,30000 --runs 1", name="scale-cpu", kinds=("cpu",)
     ),
@@ -179,9 +195,13 @@ ROWS = (
         tuple(
             f"reservoir synth --case xiaowan --method {method} --device {{device}} --out {{out}}/{method}.csv"
             for method in METHODS
+        )
+        + tuple(
+            f"reservoir synth --case lancang --method {method} --device {{device}} --out {{out}}/lancang-{method}.csv"
+            for method in ("kirsch", "thomas-fiering")
         ),
         kinds=("cpu",),
-        left_out=("*.svg", *(f"{method}.csv" for method in METHODS)),
+        left_out=("*.svg", *(f"{before}{method}.csv" for before in ("", "lancang-") for method in METHODS)),
     ),
     _bench("zoo", options="--jobs {jobs}", kinds=("gpu",), left_out=("years.csv",)),
     _bench(
@@ -286,7 +306,11 @@ def _run(command: str, kind: str, folder: Path) -> None:
     words = shlex.split(_filled(command, kind, folder))
     print(f"$ {shlex.join(words)}", flush=True)
     named = re.search(r"\{out\}(?:/([\w-]+))?", command)
-    kept = words[0] == "reservoir" and (words[1] if named is None else named[1])
+    kept = None
+    if named is None and words[0] in ("reservoir", "python"):
+        kept = words[1] if words[0] == "reservoir" else words[2].rpartition(".")[2]
+    elif named is not None and words[0] == "reservoir":
+        kept = named[1]
     done = subprocess.run(
         {"python": [sys.executable], "reservoir": [sys.executable, "-m", "reservoir"]}.get(words[0], words[:1])
         + words[1:],

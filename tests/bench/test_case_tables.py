@@ -56,6 +56,8 @@ def test_the_worst_year_is_named_with_the_seed_that_found_it(case_study, monkeyp
     assert frame.loc[DEVICE_ENGINE, "in"] == "1953, seed 4"
     assert frame.loc[DEVICE_ENGINE, "worst gap of a year"] == pytest.approx(4e-5)
     assert frame.loc[DEVICE_ENGINE, "worst gap of the total"] == pytest.approx(4e-7)
+    assert frame.index[-1] == f"{DEVICE_ENGINE}, the paper's random numbers"
+    assert frame.iloc[-1]["in"] == "1953, seed 2"
 
 
 def test_the_energy_of_the_reference_has_no_penalty_in_it(case_study, six_year_plan):
