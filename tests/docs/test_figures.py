@@ -19,13 +19,10 @@ MEASURED = ("docs/benchmarks/cascade.md", "docs/how-to/devices.md", "docs/what-w
 #: goals and what development measured on the way. Lower a number when a report holds more; README has none.
 WITHOUT_SOURCE = {
     "docs/benchmarks/proof.md": 10,
-    "docs/benchmarks/tsp.md": 1,
-    "docs/benchmarks/xiaowan.md": 4,
+    "docs/benchmarks/xiaowan.md": 1,
     "docs/how-to/devices.md": 4,
     "docs/mathematics/deviations.md": 2,
-    "docs/solvers.md": 2,
     "docs/tutorial.md": 1,
-    "docs/what-results-do-not-say.md": 1,
 }
 #: What tells results in words and tables; measurements of single runs beside them would fit any figure.
 _TOLD = (".md", ".txt")
