@@ -340,9 +340,9 @@ class SystemProblem:
             values = np.array([*(path.worth for path in paths), constant])
             return values, (unit * self.slopes(here, paths)).reshape(len(values), -1)
 
-        within = (lower / unit).ravel(), (upper / unit).ravel()
-        found, worth = least_sum(evaluated, (prices / unit).ravel(), aim, _EVALUATIONS, until, within)
-        return found.reshape(unit.shape) * unit, worth
+        within, begin = ((lower / unit).ravel(), (upper / unit).ravel()), (prices / unit).ravel()
+        found, worth = least_sum(evaluated, begin, aim, _EVALUATIONS, until, within)
+        return (prices if found is begin else found.reshape(unit.shape) * unit), worth  # as they were, to the last bit
 
     def joined_prices(self, prices: FloatArray, aim: float, until: float, told: Told = _untold) -> FloatArray:
         """Prices that are bettered in each water year by itself, between the schedule's storages."""
