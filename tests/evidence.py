@@ -175,7 +175,7 @@ ROWS = (
         kinds=("cpu",),
     ),
     Row("baseline", ("python -m tests.baseline",), kinds=("cpu",)),
-    Row(
+    Row(  # needs Intel's driver: pip install '.[intel]'
         "drivers",
         tuple(f"reservoir compare --repeats 5 {_OPENCL} --device {driver}" for driver in ("pocl", "intel")),
         kinds=("cpu",),
@@ -306,10 +306,9 @@ def _run(command: str, kind: str, folder: Path) -> None:
     words = shlex.split(_filled(command, kind, folder))
     print(f"$ {shlex.join(words)}", flush=True)
     named = re.search(r"\{out\}(?:/([\w-]+))?", command)
-    kept = None
-    if named is None and words[0] in ("reservoir", "python"):
-        kept = words[1] if words[0] == "reservoir" else words[2].rpartition(".")[2]
-    elif named is not None and words[0] == "reservoir":
+    own = {"reservoir": 1, "python": 2}.get(words[0])
+    kept = words[own].rpartition(".")[2] if own and named is None else None
+    if words[0] == "reservoir" and named is not None:
         kept = named[1]
     done = subprocess.run(
         {"python": [sys.executable], "reservoir": [sys.executable, "-m", "reservoir"]}.get(words[0], words[:1])
