@@ -206,15 +206,15 @@ ROWS = (
     _bench("zoo", options="--jobs {jobs}", kinds=("gpu",), left_out=("years.csv",)),
     _bench(
         "proof",
-        options="--years 10000 --jobs {jobs} --prove-seconds 0.5",
-        kinds=("gpu",),
+        options="--years 2000 --jobs {jobs} --prove-seconds 0.5",
+        kinds=("cpu",),
         left_out=("years.csv", "schedules.csv"),
     ),
     _bench(
         "proof",
         name="bench-proof-systems",
-        options="--years 20 --systems 100 --committed 20 --jobs {jobs} --prove-seconds 30",
-        kinds=("gpu",),
+        options="--years 20 --systems 100 --committed 20 --jobs {jobs} --prove-seconds 20",
+        kinds=("cpu",),
     ),
     _bench(
         "cascade",

@@ -215,7 +215,22 @@ class _FunctionFiles(FunctionCache):  # type: ignore[misc]
 
 
 class _SummedFile(IndexDataCacheFile):  # type: ignore[misc]
-    """A function's files with a check sum at the end of each: machine code with one wrong byte ends the process."""
+    """A function's files with a check sum at the end of each: machine code with one wrong byte ends the process.
+
+    Each has the signature that it is of, and a name by it. numba numbers them as it finds them: of two processes that
+    compile for different arguments at once, each would give its own the same name, and one reads the other's code.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep code, then say where; what another process says at the same time may be lost, and is compiled again."""
+        name = f"{self._index_name.removesuffix('.nbi')}.{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.nbc"
+        self._save_data(name, (key, data))
+        self._save_index({**self._load_index(), key: name})
+
+    def load(self, key: Any) -> Any:
+        """Read the code of a signature; None if there is none."""
+        of, data = super().load(key) or (None, None)
+        return data if of == key else None
 
     def _dump(self, obj: Any) -> bytes:
         data: bytes = super()._dump(obj)

@@ -111,6 +111,39 @@ def test_one_wrong_byte_of_machine_code_is_found(hits, tmp_path):
     assert hits() == 1
 
 
+def doubled(x):
+    return x + x
+
+
+def test_processes_that_compile_for_other_arguments_at_once_do_not_take_each_others_code(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    ours, theirs, later = (jit.compiled(doubled) for _ in range(3))
+    saved, found = jit._SummedFile._save_data, jit._SummedFile._load_index
+
+    def saved_beside_another(files, name, data):
+        """Another process, which looked at the index before anything was kept, keeps its own just before."""
+        monkeypatch.setattr(jit._SummedFile, "_save_data", saved)
+        monkeypatch.setattr(jit._SummedFile, "_load_index", lambda files: {})
+        assert theirs(3) == 6
+        monkeypatch.setattr(jit._SummedFile, "_load_index", found)
+        saved(files, name, data)
+
+    monkeypatch.setattr(jit._SummedFile, "_save_data", saved_beside_another)
+    assert ours(3.5) == 7.0
+    assert [type(later(each)) for each in (3, 3.5)] == [int, float]
+    assert sum(later.stats.cache_hits.values()) == 2
+
+
+def test_code_of_another_signature_in_a_file_is_compiled_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    first, later = jit.compiled(doubled), jit.compiled(doubled)
+    assert (first(3), first(3.5)) == (6, 7.0)
+    one, other = sorted(tmp_path.rglob("*.nbc"))
+    one.write_bytes(other.read_bytes())
+    assert [type(later(each)) for each in (3, 3.5)] == [int, float]
+    assert sum(later.stats.cache_hits.values()) == 1
+
+
 @pytest.fixture
 def digest_with(monkeypatch):
     """What names the code of some modules, with a line more in the source of another."""
