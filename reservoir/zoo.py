@@ -398,16 +398,16 @@ def _committed(
     turbined, licensed = (random.random(2) < (0.25, 0.3)).tolist()
     counted = np.minimum(flow_m3s, capacity_ratio * flow_m3s.mean()) if turbined else flow_m3s
     driest, *_, wettest = np.sort(counted.mean(axis=1)).tolist()
-    volumes = HM3_PER_YEAR_AND_M3S * driest * np.sort(random.uniform(0.8, 1.1, 2))
-    most = float(HM3_PER_YEAR_AND_M3S * wettest * random.uniform(0.9, 1.2)) if licensed else None
+    volumes = (HM3_PER_YEAR_AND_M3S * driest * np.sort(random.uniform(0.8, 1.1, 2))).tolist()
+    most = max(float(HM3_PER_YEAR_AND_M3S * wettest * random.uniform(0.9, 1.2)), volumes[1]) if licensed else None
     counts = Counted.TURBINED if turbined else Counted.RELEASED
     reservoir = replace(reservoir, most_annual_release_hm3=most, counts=counts)
     if random.random() < 0.5:
-        return replace(reservoir, annual_release_hm3=float(volumes[1]))
+        return replace(reservoir, annual_release_hm3=volumes[1])
     least, most = (float(each) for each in reservoir.level(np.ravel(reservoir.storage_bounds_hm3))[[0, -1]])
     levels = least, least + random.uniform(0.3, 0.8) * (most - least)
     month = int(random.integers(1, MONTHS_PER_YEAR + 1))
-    return replace(reservoir, tier_level_m=levels, tier_release_hm3=tuple(volumes.tolist()), tier_month=month)
+    return replace(reservoir, tier_level_m=levels, tier_release_hm3=tuple(volumes), tier_month=month)
 
 
 def _random_links(names: list[str], random: np.random.Generator) -> list[Link]:

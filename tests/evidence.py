@@ -213,7 +213,7 @@ ROWS = (
     _bench(
         "proof",
         name="bench-proof-systems",
-        options="--years 20 --systems 100 --committed 20 --jobs {jobs} --prove-seconds 20",
+        options="--years 20 --systems 25 --committed 5 --jobs {jobs} --prove-seconds 20",
         kinds=("cpu",),
     ),
     _bench(

@@ -99,6 +99,12 @@ def test_commitments_are_added_to_the_same_river():
     assert tiered == {True, False}
 
 
+def test_no_river_is_to_release_more_than_it_may():
+    for part in Part:
+        for number in range(60):
+            zoo_system(number, 2, part=part, committed=True)  # refuses what contradicts itself
+
+
 def test_rivers_have_all_kinds_of_links_and_end_in_one_reservoir():
     systems = [zoo_system(number, 1)[0] for number in range(40)]
     assert {len(system.names) for system in systems} == {2, 3, 4, 5, 6}

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.errors import ReservoirError
 from reservoir.solvers.plant_steps import FloatArray
 from reservoir.solvers.slp.program import Programs
 
@@ -27,6 +28,11 @@ def maximised(programs: Programs, place: int, basis: Any = None, *, presolve: bo
     """Solve the program at a place, from the basis of another if one is given.
 
     What presolving rounds may make rows contradict each other that are met by a point exactly.
+
+    Raises
+    ------
+    ReservoirError
+        If HiGHS does not even begin: that is no answer about the program.
     """
     of_year = _Arrays(programs, place)
     try:  # what SciPy shows of HiGHS begins anew each time, which takes several times as long
@@ -69,7 +75,13 @@ def _by_highs(highs: Any, of: _Arrays, basis: Any, presolve: bool) -> Solved:
     if basis is not None:
         solver.setBasis(basis)
     solver.run()
-    if solver.getModelStatus() != highs.HighsModelStatus.kOptimal:
+    if solver.getModelStatus() == highs.HighsModelStatus.kNotset:
+        # Its threads are those of the process, and refuse another number: some other program began them.
+        solver.setOptionValue("threads", 0)
+        solver.run()
+    if (status := solver.getModelStatus()) == highs.HighsModelStatus.kNotset:
+        raise ReservoirError("HiGHS refused to solve a linear program, so that there is no plan; install SciPy again.")
+    if status != highs.HighsModelStatus.kOptimal:
         return Solved(None, -np.inf)
     solution, value = solver.getSolution(), float(solver.getInfo().objective_function_value)
     return Solved(np.array(solution.col_value), value, solver.getBasis(), np.array(solution.row_dual))

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from reservoir.errors import InputError
+from reservoir.errors import InputError, ReservoirError
 from reservoir.hydro.attributes import YearEnd
 from reservoir.hydro.objectives import Goal, Horizon, Objective
 from reservoir.hydro.system import Carried, Link
@@ -164,6 +164,34 @@ def test_scipy_alone_comes_to_the_same(small, monkeypatch):
     usual = planned(batch).fitness
     monkeypatch.setattr(highs, "_by_highs", lambda _, of_year, __, presolve: highs._by_scipy(of_year, presolve))
     np.testing.assert_allclose(planned(batch).fitness, usual, rtol=1e-4)
+
+
+@pytest.fixture
+def began_by_another():
+    """HiGHS with the two threads that another program of this process began, as SciPy does of many cores."""
+    core = pytest.importorskip("scipy.optimize._highspy._core")
+    core._Highs.resetGlobalScheduler(True)
+    other = core._Highs()
+    other.setOptionValue("output_flag", False)
+    other.setOptionValue("threads", 2)
+    assert other.run() == core.HighsStatus.kOk
+    yield core
+    core._Highs.resetGlobalScheduler(True)
+
+
+def test_threads_of_another_program_are_taken_as_they_are(small, began_by_another):
+    batch = system_years(small, CHAIN, "ab")
+    found = planned(batch, threads=1).position
+    began_by_another._Highs.resetGlobalScheduler(True)
+    np.testing.assert_array_equal(found, planned(batch, threads=1).position)
+
+
+def test_a_program_that_is_not_even_begun_is_no_answer(small, monkeypatch):
+    core = pytest.importorskip("scipy.optimize._highspy._core")
+    idle = type("Idle", (core._Highs,), {"run": lambda self: core.HighsStatus.kError})
+    monkeypatch.setattr(core, "_Highs", idle)
+    with pytest.raises(ReservoirError, match="HiGHS refused to solve"):
+        planned(system_years(small, CHAIN, "ab"))
 
 
 def test_solvers_say_whether_they_take_systems(small, years):
