@@ -139,7 +139,7 @@ ROWS = (
     _bench(
         "dsmga2",
         note="on a processor: the matrix takes less time than the launches of its kernels, and of 240 bits nine runs "
-        "were slow, which another run of that day were not; on the GPU, beside other work; 746 times in 0.1",
+        "were slow, which another run of that day were not; on the GPU, four cores of a host at work; 746 times in 0.1",
     ),
     Row("bench-dsmga2-sweep", ("reservoir bench dsmga2 --sweep --out {out}",), kinds=("cpu",)),
     Row(
@@ -188,7 +188,7 @@ ROWS = (
         options="--runs 2",
         name="scale-gpu",
         kinds=("gpu",),
-        note="eight cores beside other work, which used the GPU too; of an idle host 0.2.0 took 10.8 and 12 s",
+        note="four cores, others of the host at work; of an idle host 0.2.0 took 10.8 and 12 s",
     ),
     Row(
         "synth",
@@ -213,7 +213,7 @@ ROWS = (
     _bench(
         "proof",
         name="bench-proof-systems",
-        options="--years 20 --systems 25 --committed 5 --jobs {jobs} --prove-seconds 20",
+        options="--years 4 --systems 12 --committed 3 --jobs {jobs} --prove-seconds 20",
         kinds=("cpu",),
     ),
     _bench(

@@ -18,8 +18,6 @@ MEASURED = ("docs/benchmarks/cascade.md", "docs/how-to/devices.md", "docs/what-w
 #: Figures without a source, by page: what the reports do not hold, and numbers that are settings; of what was missed,
 #: goals and what development measured on the way. Lower a number when a report holds more; README has none.
 WITHOUT_SOURCE = {
-    "docs/benchmarks/proof.md": 10,
-    "docs/benchmarks/xiaowan.md": 1,
     "docs/how-to/devices.md": 4,
     "docs/mathematics/deviations.md": 2,
     "docs/tutorial.md": 1,
