@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.errors import ReservoirError
 from reservoir.solvers.plant_steps import FloatArray
 from reservoir.solvers.slp.program import Programs
 
@@ -28,11 +27,6 @@ def maximised(programs: Programs, place: int, basis: Any = None, *, presolve: bo
     """Solve the program at a place, from the basis of another if one is given.
 
     What presolving rounds may make rows contradict each other that are met by a point exactly.
-
-    Raises
-    ------
-    ReservoirError
-        If HiGHS does not even begin: that is no answer about the program.
     """
     of_year = _Arrays(programs, place)
     try:  # what SciPy shows of HiGHS begins anew each time, which takes several times as long
@@ -67,6 +61,8 @@ def _by_highs(highs: Any, of: _Arrays, basis: Any, presolve: bool) -> Solved:
     solver, columns = highs._Highs(), len(of.cost)
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("threads", 1)
+    if solver.run() == highs.HighsStatus.kError:  # without a program: another of this process has begun more threads
+        solver.setOptionValue("threads", 0)
     if not presolve:
         solver.setOptionValue("presolve", "off")
     shape = columns, len(of.rows[0]), len(of.values), int(highs.MatrixFormat.kColwise), int(highs.ObjSense.kMaximize)
@@ -75,13 +71,7 @@ def _by_highs(highs: Any, of: _Arrays, basis: Any, presolve: bool) -> Solved:
     if basis is not None:
         solver.setBasis(basis)
     solver.run()
-    if solver.getModelStatus() == highs.HighsModelStatus.kNotset:
-        # Its threads are those of the process, and refuse another number: some other program began them.
-        solver.setOptionValue("threads", 0)
-        solver.run()
-    if (status := solver.getModelStatus()) == highs.HighsModelStatus.kNotset:
-        raise ReservoirError("HiGHS refused to solve a linear program, so that there is no plan; install SciPy again.")
-    if status != highs.HighsModelStatus.kOptimal:
+    if solver.getModelStatus() != highs.HighsModelStatus.kOptimal:
         return Solved(None, -np.inf)
     solution, value = solver.getSolution(), float(solver.getInfo().objective_function_value)
     return Solved(np.array(solution.col_value), value, solver.getBasis(), np.array(solution.row_dual))
