@@ -103,7 +103,7 @@ def window_on(served: Served, browser: Any) -> Iterator[Any]:
     context = browser.new_context(viewport={"width": 1400, "height": 1000})
     context.set_default_timeout(120_000)
     window = context.new_page()
-    window.on("console", lambda message: said.append(message.text))
+    window.on("console", lambda message: said.append(f"{message.type}: {message.text} {message.location}"))
     window.on("pageerror", lambda error: said.append(str(error)))
     window.on("request", lambda request: asked.append(request.url))
     window.goto(served.address)
